@@ -1,0 +1,139 @@
+//! What admission fills into a PodCliqueSet. Pure, and idempotent: a defaulted set stays as it is.
+
+use crate::wire::{
+    AutoScalingConfig, CliqueStartupType, CliqueTemplate, GoDuration, HeadlessServiceConfig, PodCliqueSet,
+    ScalingGroupConfig,
+};
+
+/// How long a replica may stay below its minimum.
+const TERMINATION_DELAY_SECONDS: u64 = 4 * 3600;
+/// What Kubernetes itself would give a pod.
+const GRACE_PERIOD_SECONDS: i64 = 30;
+
+/// Fills in every default, those of the CRD too, so that it serves without an API server.
+pub fn default_pod_clique_set(set: &mut PodCliqueSet) {
+    let namespace = set.metadata.namespace.get_or_insert_default();
+    if namespace.is_empty() {
+        "default".clone_into(namespace);
+    }
+    let template = &mut set.spec.template;
+    template.startup_type.get_or_insert(CliqueStartupType::AnyOrder);
+    template.termination_delay.get_or_insert_with(|| GoDuration::from_secs(TERMINATION_DELAY_SECONDS));
+    template
+        .headless_service_config
+        .get_or_insert(HeadlessServiceConfig { publish_not_ready_addresses: true });
+    template.cliques.iter_mut().for_each(default_clique);
+    template.scaling_groups.iter_mut().for_each(default_group);
+}
+
+fn default_clique(clique: &mut CliqueTemplate) {
+    let spec = &mut clique.spec;
+    spec.role_name.get_or_insert_default();
+    // Zero means "not said", as on the wire of a Go client.
+    let replicas = match spec.replicas {
+        None | Some(0) => 1,
+        Some(replicas) => replicas,
+    };
+    spec.replicas = Some(replicas);
+    // From the defaulted value: upstream takes the submitted one, and then refuses the 0 it put there.
+    spec.min_available.get_or_insert(replicas);
+    default_autoscaling(spec.auto_scaling_config.as_mut(), replicas);
+    let pod = &mut spec.pod_spec;
+    let restart_policy = pod.restart_policy.get_or_insert_default();
+    if restart_policy.is_empty() {
+        "Always".clone_into(restart_policy);
+    }
+    pod.termination_grace_period_seconds.get_or_insert(GRACE_PERIOD_SECONDS);
+}
+
+fn default_group(group: &mut ScalingGroupConfig) {
+    let replicas = *group.replicas.get_or_insert(1);
+    group.min_available.get_or_insert(1);
+    default_autoscaling(group.scale_config.as_mut(), replicas);
+}
+
+fn default_autoscaling(config: Option<&mut AutoScalingConfig>, replicas: i32) {
+    if let Some(config) = config {
+        config.min_replicas.get_or_insert(replicas);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn set(clique: &serde_json::Value, groups: &serde_json::Value) -> PodCliqueSet {
+        let template = json!({ "cliques": [clique], "podCliqueScalingGroups": groups });
+        let spec = json!({ "template": template });
+        serde_json::from_value(json!({ "metadata": { "name": "s" }, "spec": spec })).unwrap()
+    }
+
+    fn defaulted(clique: &serde_json::Value, groups: &serde_json::Value) -> serde_json::Value {
+        let mut set = set(clique, groups);
+        default_pod_clique_set(&mut set);
+        let once = serde_json::to_value(&set).unwrap();
+        default_pod_clique_set(&mut set);
+        assert_eq!(once, serde_json::to_value(&set).unwrap(), "defaulting twice changes something");
+        once
+    }
+
+    #[test]
+    fn fills_the_whole_template() {
+        let pod = json!({ "containers": [{ "name": "c" }] });
+        let got = defaulted(&json!({ "name": "a", "spec": { "podSpec": pod } }), &json!([]));
+        assert_eq!(
+            got["spec"],
+            json!({
+                "replicas": 0,
+                "template": {
+                    "cliques": [{
+                        "name": "a",
+                        "spec": {
+                            "roleName": "",
+                            "podSpec": {
+                                "containers": [{ "name": "c" }],
+                                "restartPolicy": "Always",
+                                "terminationGracePeriodSeconds": 30,
+                            },
+                            "replicas": 1,
+                            "minAvailable": 1,
+                        },
+                    }],
+                    "cliqueStartupType": "CliqueStartupTypeAnyOrder",
+                    "headlessServiceConfig": { "publishNotReadyAddresses": true },
+                    "terminationDelay": "4h0m0s",
+                },
+            })
+        );
+        assert_eq!(got["metadata"]["namespace"], "default");
+    }
+
+    #[test]
+    fn minimum_comes_from_the_defaulted_replicas() {
+        let spec = |replicas: i32| json!({ "name": "a", "spec": { "podSpec": { "containers": [] }, "replicas": replicas } });
+        assert_eq!(defaulted(&spec(0), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"], 1);
+        assert_eq!(defaulted(&spec(7), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"], 7);
+    }
+
+    #[test]
+    fn autoscalers_start_at_replicas() {
+        let clique = json!({ "name": "a", "spec": {
+            "podSpec": { "containers": [] }, "replicas": 3, "autoScalingConfig": { "maxReplicas": 9 } } });
+        let group = json!([{ "name": "g", "cliqueNames": ["a"], "replicas": 2, "scaleConfig": { "maxReplicas": 5 } }]);
+        let got = defaulted(&clique, &group);
+        let template = &got["spec"]["template"];
+        assert_eq!(template["cliques"][0]["spec"]["autoScalingConfig"]["minReplicas"], 3);
+        assert_eq!(template["podCliqueScalingGroups"][0]["scaleConfig"]["minReplicas"], 2);
+        assert_eq!(template["podCliqueScalingGroups"][0]["minAvailable"], 1);
+    }
+
+    #[test]
+    fn keeps_what_the_user_wrote() {
+        let clique = json!({ "name": "a", "spec": { "roleName": "r", "replicas": 4, "minAvailable": 2,
+            "podSpec": { "containers": [], "restartPolicy": "Never", "terminationGracePeriodSeconds": 5 } } });
+        let got = defaulted(&clique, &json!([]));
+        assert_eq!(got["spec"]["template"]["cliques"][0], clique);
+    }
+}

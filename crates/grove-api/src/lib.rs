@@ -1,0 +1,13 @@
+//! Grove's wire: everything that other programs see, and the rules for it. Pure: no I/O, no clock.
+
+pub mod constants;
+pub mod defaulting;
+pub mod field;
+pub mod limits;
+pub mod manifest;
+mod messages;
+pub mod names;
+pub mod review;
+pub mod schema;
+pub mod validation;
+pub mod wire;

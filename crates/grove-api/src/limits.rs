@@ -1,0 +1,48 @@
+//! Caps on every size that a user controls.
+//!
+//! They are generous for real workloads and small enough that no object outgrows the store, no name outgrows
+//! its 63 characters, and every CEL rule of the CRDs stays inside the API server's cost budget.
+
+/// Cliques in one set.
+pub const MAX_CLIQUES: usize = 64;
+/// Scaling groups in one set.
+pub const MAX_GROUPS: usize = 64;
+/// Replicas of a set. Indices have at most four digits, which the 63-character guarantee counts on.
+pub const MAX_SET_REPLICAS: i32 = 10_000;
+/// Replicas of a scaling group; likewise four digits.
+pub const MAX_GROUP_REPLICAS: i32 = 10_000;
+/// Pods of one clique; likewise four digits.
+pub const MAX_CLIQUE_REPLICAS: i32 = 5_000;
+/// Pods of one set by its template.
+pub const MAX_PODS_PER_SET: u64 = 100_000;
+/// Pods of one gang by its template: a PodGang lists them all, and an object may have 1.5 MiB.
+pub const MAX_PODS_PER_GANG: u64 = 5_000;
+
+/// Sum of the lengths of set, group and clique name, as upstream Grove has it.
+pub const NAME_BUDGET: usize = 45;
+/// What Kubernetes allows for a label value, a host name, a Service name.
+pub const MAX_LABEL_LENGTH: usize = 63;
+/// What Kubernetes allows for most object names.
+pub const MAX_NAME_LENGTH: usize = 253;
+/// Longest role name.
+pub const MAX_ROLE_NAME: usize = 253;
+/// Longest duration text.
+pub const MAX_DURATION_LENGTH: usize = 64;
+
+/// Claim templates in one set.
+pub const MAX_CLAIM_TEMPLATES: usize = 64;
+/// Resource sharing entries at one level.
+pub const MAX_SHARING: usize = 32;
+/// Metrics of one autoscaler.
+pub const MAX_METRICS: usize = 32;
+/// Levels of a topology.
+pub const MAX_TOPOLOGY_LEVELS: usize = 16;
+/// Scheduler bindings of a topology.
+pub const MAX_TOPOLOGY_BINDINGS: usize = 16;
+/// Pack groups of a set.
+pub const MAX_PACK_GROUPS: usize = 64;
+
+/// Bytes of one manifest file. The API server takes requests of 3 MiB and the store holds 1.5 MiB per object.
+pub const MAX_MANIFEST_BYTES: usize = 2 * 1024 * 1024;
+/// Nesting of a manifest.
+pub const MAX_MANIFEST_DEPTH: usize = 100;

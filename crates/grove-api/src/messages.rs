@@ -1,0 +1,56 @@
+//! What is wrong, in words: shared by the CEL rules of the CRDs and the validation functions, so that a user reads
+//! the same sentence whoever refuses the object.
+
+pub(crate) const ABOVE_REPLICAS: &str = "must not be greater than replicas";
+pub(crate) const BELOW_MIN_AVAILABLE: &str = "must not be less than minAvailable";
+pub(crate) const MAX_BELOW_MIN: &str = "must not be less than minReplicas";
+pub(crate) const MAX_BELOW_REPLICAS: &str = "must not be less than replicas";
+pub(crate) const ROLE_NAME_TWICE: &str = "every clique needs a roleName of its own";
+pub(crate) const GROUP_NAME_TWICE: &str = "every scaling group needs a name of its own";
+pub(crate) const MEMBER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
+pub(crate) const MEMBER_TWICE: &str = "a clique may be in one scaling group only, and once";
+pub(crate) const MEMBER_AUTOSCALED: &str =
+    "a clique of a scaling group scales with the group: remove its autoScalingConfig, or use the group's scaleConfig";
+pub(crate) const DELAY_NOT_POSITIVE: &str = "must be a duration greater than 0, such as 30s or 4h";
+pub(crate) const STARTS_AFTER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
+pub(crate) const STARTS_AFTER_SELF: &str = "a clique cannot start after itself";
+pub(crate) const STARTS_AFTER_TWICE: &str = "lists a clique more than once";
+pub(crate) const KUBE_SCHEDULER: &str =
+    "kube-scheduler is the name of a program: pods of the stock scheduler say default-scheduler";
+pub(crate) const MIXED_SCHEDULERS: &str = "all cliques of a set must use the same scheduler";
+pub(crate) const SPREAD_SET: &str = "must not be set: Grove places the pods of a gang together";
+pub(crate) const NODE_NAME_SET: &str = "must not be set: the scheduler chooses the node";
+pub(crate) const SET_NAME: &str = "must begin with a lower-case letter and have only lower-case letters, digits and \
+     dashes: it begins the name of a Service";
+pub(crate) const STANDALONE_BUDGET: &str =
+    "the names of the set and of a clique may have 45 characters together";
+pub(crate) const MEMBER_BUDGET: &str =
+    "the names of the set, of a scaling group and of a clique in it may have 45 characters together";
+pub(crate) const PACK_DOMAIN_NEW: &str =
+    "packDomain is deprecated and cannot be used on new workloads; use pack.required";
+pub(crate) const PACK_MISSING: &str = "topologyConstraint must specify pack or deprecated packDomain";
+pub(crate) const PACK_BOTH: &str = "must not set both pack.required and deprecated packDomain";
+pub(crate) const PACK_EMPTY: &str = "pack must specify at least one of required or preferred";
+pub(crate) const TWO_TOPOLOGY_APIS: &str =
+    "use either schedulingPolicyConfig or topologyConstraint, not both in one set";
+pub(crate) const POLICY_NAME_MISSING: &str = "needed by the constraints of schedulingPolicyConfig";
+pub(crate) const PACK_GROUP_TWICE: &str = "a clique may be in one pack group only, and once";
+pub(crate) const PACK_GROUP_UNKNOWN: &str = "must name cliques of spec.template.cliques";
+pub(crate) const PACK_GROUP_EMPTY: &str = "a pack group needs at least one clique";
+pub(crate) const CLAIM_TEMPLATE_TWICE: &str = "every claim template needs a name of its own";
+pub(crate) const CLAIM_REQUEST_MISSING: &str = "at least one device request is needed";
+pub(crate) const SHARING_TWICE: &str = "every entry needs a name of its own";
+pub(crate) const SHARING_NAMESPACE: &str = "must be empty: the name is a claim template of this set";
+pub(crate) const FILTER_EMPTY: &str = "name at least one child, or leave the filter out to mean all";
+pub(crate) const FILTER_CLIQUE_UNKNOWN: &str = "no such clique at this level";
+pub(crate) const FILTER_GROUP_UNKNOWN: &str = "no such scaling group";
+pub(crate) const IMMUTABLE: &str = "cannot be changed after creation";
+pub(crate) const CLIQUES_FIXED: &str = "cliques cannot be added, removed or renamed after creation";
+pub(crate) const CLIQUE_ORDER_FIXED: &str =
+    "the order of cliques cannot be changed: with this startup type it is the start order";
+pub(crate) const GROUPS_FIXED: &str = "scaling groups cannot be added, removed or renamed after creation";
+pub(crate) const TOPOLOGY_FIXED: &str =
+    "topology constraints cannot be added, removed or changed after creation";
+pub(crate) const DOMAIN_TWICE: &str = "every level needs a domain of its own";
+pub(crate) const KEY_TWICE: &str = "every level needs a node label key of its own";
+pub(crate) const BINDING_TWICE: &str = "a scheduler may be listed once only";

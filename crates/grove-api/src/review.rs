@@ -1,0 +1,174 @@
+//! Checks one object the way a cluster would: defaulting, then schema, then rules.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{
+    constants::{GROUP, SCHEDULER_GROUP, VERSION},
+    defaulting::default_pod_clique_set,
+    field::{Error, ErrorKind, Errors, Path},
+    schema::{self, Crd},
+    validation::{
+        Environment, Verdict, validate_create, validate_pod_clique, validate_scaling_group, validate_topology_binding,
+        validate_update,
+    },
+    wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet},
+};
+
+/// What became of one object.
+#[derive(Debug)]
+pub enum Review {
+    /// Not one of our kinds; nothing was checked.
+    Foreign,
+    /// One of our kinds.
+    Checked(Verdict),
+}
+
+/// Checks a new object of any kind.
+pub fn review(value: &Value, environment: &Environment) -> Review {
+    match kind_of(value) {
+        Kind::Foreign => Review::Foreign,
+        Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
+        Kind::Ours(crd) => Review::Checked(review_ours(crd, value, None, environment)),
+    }
+}
+
+/// Checks a change from `old` to `new`; `old` is an object that the cluster has.
+pub fn review_update(new: &Value, old: &Value, environment: &Environment) -> Review {
+    match kind_of(new) {
+        Kind::Foreign => Review::Foreign,
+        Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
+        Kind::Ours(crd) => Review::Checked(review_ours(crd, new, Some(old), environment)),
+    }
+}
+
+enum Kind {
+    Ours(&'static Crd),
+    Foreign,
+    Broken(Errors),
+}
+
+fn kind_of(value: &Value) -> Kind {
+    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    let missing: Errors = [("apiVersion", api_version), ("kind", kind)]
+        .into_iter()
+        .filter(|(_, value)| value.is_empty())
+        .map(|(field, _)| Error::required(Path::of(&[field]), "every Kubernetes object has one"))
+        .collect();
+    if !missing.is_empty() {
+        return Kind::Broken(missing);
+    }
+    let group = api_version.split('/').next().unwrap_or_default();
+    if let Some(crd) = Crd::of(api_version, kind) {
+        return Kind::Ours(crd);
+    }
+    let kinds: Vec<&str> = schema::CRDS.iter().filter(|crd| crd.group == group).map(|crd| crd.kind).collect();
+    if kinds.contains(&kind) {
+        let version = format!("{group}/{VERSION}");
+        return Kind::Broken(vec![Error::not_supported(Path::of(&["apiVersion"]), api_version, &[&version])]);
+    }
+    match group {
+        GROUP | SCHEDULER_GROUP => Kind::Broken(vec![Error::not_supported(Path::of(&["kind"]), kind, &kinds)]),
+        _ => Kind::Foreign,
+    }
+}
+
+fn review_ours(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Environment) -> Verdict {
+    match crd.kind {
+        "PodCliqueSet" => review_set(crd, value, old, environment),
+        "ClusterTopologyBinding" => typed(crd, value, |it: &ClusterTopologyBinding| {
+            validate_topology_binding(it, environment)
+        }),
+        "PodClique" => typed(crd, value, |it: &PodClique| errors_only(validate_pod_clique(it))),
+        "PodCliqueScalingGroup" => {
+            typed(crd, value, |it: &PodCliqueScalingGroup| errors_only(validate_scaling_group(it)))
+        }
+        _ => errors_only(schema::check(crd.schema(), value)),
+    }
+}
+
+fn errors_only(errors: Errors) -> Verdict {
+    Verdict { errors, warnings: Vec::new() }
+}
+
+fn typed<T: DeserializeOwned>(crd: &Crd, value: &Value, rules: impl FnOnce(&T) -> Verdict) -> Verdict {
+    let found = schema::check(crd.schema(), value);
+    match decode::<T>(value) {
+        Ok(object) => merge(crd, found, rules(&object)),
+        Err(error) => merge(crd, or_else_one(found, error), Verdict::default()),
+    }
+}
+
+fn review_set(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Environment) -> Verdict {
+    let before: PodCliqueSet = match decode(value) {
+        Ok(set) => set,
+        Err(error) => {
+            let mut filled = value.clone();
+            fill_required(&mut filled);
+            return merge(crd, or_else_one(schema::check(crd.schema(), &filled), error), Verdict::default());
+        }
+    };
+    let mut set = before.clone();
+    default_pod_clique_set(&mut set);
+    let found = schema::check(crd.schema(), &patched(value, &before, &set));
+    let old = old.and_then(|it| decode::<PodCliqueSet>(it).ok()).map(|mut it| {
+        default_pod_clique_set(&mut it);
+        it
+    });
+    let verdict = match old {
+        Some(old) => validate_update(&set, &old, environment),
+        None => validate_create(&set, environment),
+    };
+    merge(crd, found, verdict)
+}
+
+/// The object as the API server has it behind the defaulting webhook: the user's own text, with what defaulting
+/// added. Fields that our types do not know stay, so that the schema can name them.
+fn patched(value: &Value, before: &PodCliqueSet, after: &PodCliqueSet) -> Value {
+    let mut result = value.clone();
+    if let (Ok(before), Ok(after)) = (serde_json::to_value(before), serde_json::to_value(after)) {
+        let patch = json_patch::diff(&before, &after);
+        for operation in patch.0 {
+            // What the text lacks altogether (say, metadata) is the schema's to report.
+            let _ = json_patch::patch(&mut result, &[operation]);
+        }
+    }
+    result
+}
+
+/// Stands in for defaulting where the object does not decode: these two would be filled in, whatever else is wrong.
+fn fill_required(value: &mut Value) {
+    let cliques = value.pointer_mut("/spec/template/cliques").and_then(Value::as_array_mut);
+    for spec in cliques.into_iter().flatten().filter_map(|it| it.get_mut("spec")?.as_object_mut()) {
+        spec.entry("roleName").or_insert_with(|| "".into());
+        spec.entry("replicas").or_insert_with(|| 1.into());
+    }
+}
+
+fn decode<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = Path::parse(&error.path().to_string());
+        Error { path, kind: ErrorKind::TypeInvalid, value: None, detail: error.into_inner().to_string() }
+    })
+}
+
+/// The schema says it better than the decoder, where it says anything.
+fn or_else_one(found: Errors, decoder: Error) -> Errors {
+    if found.is_empty() { vec![decoder] } else { found }
+}
+
+/// Findings of the schema and of the rules, each told once: where both speak of a field, the rule has the better
+/// words.
+fn merge(crd: &Crd, found: Errors, mut verdict: Verdict) -> Verdict {
+    let told = |error: &Error, rules: &Errors| {
+        rules.iter().any(|rule| {
+            let below = rule.path.parent().as_ref() == Some(&error.path);
+            rule.kind == error.kind && (rule.path == error.path || (rule.kind == ErrorKind::Duplicate && below))
+        })
+    };
+    let more: Errors = found.into_iter().filter(|error| !told(error, &verdict.errors)).collect();
+    verdict.errors.extend(more);
+    verdict.errors.sort_by_cached_key(|error| crd.position(&error.path));
+    verdict
+}

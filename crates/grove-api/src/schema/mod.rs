@@ -1,0 +1,18 @@
+//! The CustomResourceDefinitions: from the Rust types to the YAML that is installed.
+//!
+//! ```text
+//! wire types ─► definitions ─► + core_types (list types, defaults) ─► + rules (CEL) ─► structural ─► crd ─► crds/*.yaml
+//!                                                                                        └────────► check (offline)
+//! ```
+
+mod check;
+mod core_types;
+mod crd;
+mod definitions;
+mod patterns;
+mod rules;
+mod structural;
+
+pub use check::check;
+pub use crd::{CRDS, Crd};
+pub(crate) use patterns::SERVICE_NAME;

@@ -1,0 +1,87 @@
+//! The rules for our resources, as pure functions over typed objects.
+//!
+//! Admission, the command line and tests call the same functions. Objects are expected to be defaulted.
+
+mod binding;
+mod children;
+mod kubernetes;
+mod set;
+
+use std::collections::BTreeMap;
+
+pub use binding::validate_topology_binding;
+pub use children::{validate_pod_clique, validate_scaling_group};
+pub use set::{validate_create, validate_update};
+
+use crate::{
+    field::{Errors, Path},
+    wire::TopologyLevel,
+};
+
+/// What validation found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// The object is refused for these.
+    pub errors: Errors,
+    /// The object is taken; the user should read these.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something a user should know about an object that is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Where.
+    pub path: Path,
+    /// What.
+    pub text: String,
+}
+
+impl Verdict {
+    fn warn(&mut self, path: Path, text: impl Into<String>) {
+        self.warnings.push(Warning { path, text: text.into() });
+    }
+}
+
+/// What the rules know of the cluster besides the object. Whatever is not known is not checked, and a warning
+/// says so.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// The schedulers that may be used.
+    pub schedulers: Option<Schedulers>,
+    /// Whether topology-aware scheduling is on.
+    pub topology_aware: Option<bool>,
+    /// Levels of the topologies, by name.
+    pub topologies: BTreeMap<String, Vec<TopologyLevel>>,
+    /// Whether `topologies` has them all, so that a name it lacks does not exist.
+    pub all_topologies_known: bool,
+    /// Whether multi-node NVLink domains are managed.
+    pub mnnvl: Option<bool>,
+}
+
+/// The schedulers that may be used, by the names that pods carry.
+#[derive(Clone, Debug)]
+pub struct Schedulers {
+    /// What a pod without a scheduler name gets.
+    pub default: String,
+    /// All that are active, the default included.
+    pub active: Vec<Scheduler>,
+}
+
+/// One active scheduler.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    /// What pods carry as schedulerName.
+    pub name: String,
+    /// Whether its backend keeps topology objects of its own.
+    pub topology_aware: bool,
+}
+
+impl Schedulers {
+    fn get(&self, name: &str) -> Option<&Scheduler> {
+        self.active.iter().find(|it| it.name == name)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.active.iter().map(|it| it.name.as_str()).collect()
+    }
+}

@@ -1,0 +1,2 @@
+//! Grove on the command line.
+fn main() {}

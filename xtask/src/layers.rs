@@ -1,0 +1,76 @@
+//! The crate table of `docs/architecture.md`: which workspace crate may depend on which.
+//!
+//! This is the only place to edit when a crate is added. The check is in `deps.rs`.
+
+/// The workspace crates that one crate may depend on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Allowed {
+    /// These and no others.
+    Only(&'static [&'static str]),
+    /// Every workspace crate.
+    All,
+}
+
+impl Allowed {
+    pub(crate) fn permits(self, name: &str) -> bool {
+        match self {
+            Self::Only(names) => names.contains(&name),
+            Self::All => true,
+        }
+    }
+}
+
+/// Crate and its allowed dependencies, lowest layer first.
+pub(crate) type Table = &'static [(&'static str, Allowed)];
+
+/// The table in force. Dev-dependencies are not subject to it.
+pub(crate) const TABLE: Table = &[
+    ("grove-api", Allowed::Only(&[])),
+    ("grove-plan", Allowed::Only(&["grove-api"])),
+    ("grove-scheduler", Allowed::Only(&["grove-api"])),
+    ("grove-runtime", Allowed::Only(&[])),
+    (
+        "grove-operator",
+        Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime"]),
+    ),
+    (
+        "grove-podgrouper",
+        Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime"]),
+    ),
+    ("grove-apiserver", Allowed::Only(&[])),
+    (
+        "grove-sandbox",
+        Allowed::Only(&["grove-apiserver", "grove-runtime"]),
+    ),
+    ("grove-initc", Allowed::Only(&[])),
+    ("grove", Allowed::All),
+    // Scenarios also run against a real cluster, so they see what a client sees and nothing of the operator.
+    ("grove-e2e", Allowed::Only(&["grove-api", "grove-runtime"])),
+    ("xtask", Allowed::Only(&[])),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_allowed_name_stands_higher_in_the_table() {
+        for (at, (name, allowed)) in TABLE.iter().enumerate() {
+            let Allowed::Only(deps) = allowed else { continue };
+            for dep in *deps {
+                let found = TABLE.iter().position(|(row, _)| row == dep);
+                assert!(
+                    found.is_some_and(|row| row < at),
+                    "{name} -> {dep}: misspelt, or the table is not in layer order"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_crate_has_one_row() {
+        for (name, _) in TABLE {
+            assert_eq!(TABLE.iter().filter(|(row, _)| row == name).count(), 1, "{name}");
+        }
+    }
+}
