@@ -11,22 +11,32 @@ const TERMINATION_DELAY_SECONDS: u64 = 4 * 3600;
 const GRACE_PERIOD_SECONDS: i64 = 30;
 
 /// Fills in every default, those of the CRD too, so that it serves without an API server.
-pub fn default_pod_clique_set(set: &mut PodCliqueSet) {
+///
+/// In an update, `old` is the object as it was: a minimum that the user leaves to us stays what it is, because it
+/// cannot be changed; from the new `replicas` it would be another one.
+pub fn default_pod_clique_set(set: &mut PodCliqueSet, old: Option<&PodCliqueSet>) {
     let namespace = set.metadata.namespace.get_or_insert_default();
     if namespace.is_empty() {
         "default".clone_into(namespace);
     }
     let template = &mut set.spec.template;
     template.startup_type.get_or_insert(CliqueStartupType::AnyOrder);
-    template.termination_delay.get_or_insert_with(|| GoDuration::from_secs(TERMINATION_DELAY_SECONDS));
+    template
+        .termination_delay
+        .get_or_insert_with(|| GoDuration::from_secs(TERMINATION_DELAY_SECONDS));
     template
         .headless_service_config
-        .get_or_insert(HeadlessServiceConfig { publish_not_ready_addresses: true });
-    template.cliques.iter_mut().for_each(default_clique);
+        .get_or_insert(HeadlessServiceConfig {
+            publish_not_ready_addresses: true,
+        });
+    for clique in &mut template.cliques {
+        let old = old.and_then(|it| it.spec.template.clique(&clique.name));
+        default_clique(clique, old.and_then(|it| it.spec.min_available));
+    }
     template.scaling_groups.iter_mut().for_each(default_group);
 }
 
-fn default_clique(clique: &mut CliqueTemplate) {
+fn default_clique(clique: &mut CliqueTemplate, old_minimum: Option<i32>) {
     let spec = &mut clique.spec;
     spec.role_name.get_or_insert_default();
     // Zero means "not said", as on the wire of a Go client.
@@ -36,14 +46,15 @@ fn default_clique(clique: &mut CliqueTemplate) {
     };
     spec.replicas = Some(replicas);
     // From the defaulted value: upstream takes the submitted one, and then refuses the 0 it put there.
-    spec.min_available.get_or_insert(replicas);
+    spec.min_available.get_or_insert(old_minimum.unwrap_or(replicas));
     default_autoscaling(spec.auto_scaling_config.as_mut(), replicas);
     let pod = &mut spec.pod_spec;
     let restart_policy = pod.restart_policy.get_or_insert_default();
     if restart_policy.is_empty() {
         "Always".clone_into(restart_policy);
     }
-    pod.termination_grace_period_seconds.get_or_insert(GRACE_PERIOD_SECONDS);
+    pod.termination_grace_period_seconds
+        .get_or_insert(GRACE_PERIOD_SECONDS);
 }
 
 fn default_group(group: &mut ScalingGroupConfig) {
@@ -72,10 +83,14 @@ mod tests {
 
     fn defaulted(clique: &serde_json::Value, groups: &serde_json::Value) -> serde_json::Value {
         let mut set = set(clique, groups);
-        default_pod_clique_set(&mut set);
+        default_pod_clique_set(&mut set, None);
         let once = serde_json::to_value(&set).unwrap();
-        default_pod_clique_set(&mut set);
-        assert_eq!(once, serde_json::to_value(&set).unwrap(), "defaulting twice changes something");
+        default_pod_clique_set(&mut set, None);
+        assert_eq!(
+            once,
+            serde_json::to_value(&set).unwrap(),
+            "defaulting twice changes something"
+        );
         once
     }
 
@@ -113,8 +128,24 @@ mod tests {
     #[test]
     fn minimum_comes_from_the_defaulted_replicas() {
         let spec = |replicas: i32| json!({ "name": "a", "spec": { "podSpec": { "containers": [] }, "replicas": replicas } });
-        assert_eq!(defaulted(&spec(0), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"], 1);
-        assert_eq!(defaulted(&spec(7), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"], 7);
+        assert_eq!(
+            defaulted(&spec(0), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"],
+            1
+        );
+        assert_eq!(
+            defaulted(&spec(7), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"],
+            7
+        );
+    }
+
+    #[test]
+    fn minimum_is_kept_in_an_update() {
+        let clique = |replicas: i32| json!({ "name": "a", "spec": { "podSpec": { "containers": [] }, "replicas": replicas } });
+        let mut old = set(&clique(2), &json!([]));
+        default_pod_clique_set(&mut old, None);
+        let mut new = set(&clique(4), &json!([]));
+        default_pod_clique_set(&mut new, Some(&old));
+        assert_eq!(new.spec.template.cliques[0].spec.min_available, Some(2));
     }
 
     #[test]
@@ -124,8 +155,14 @@ mod tests {
         let group = json!([{ "name": "g", "cliqueNames": ["a"], "replicas": 2, "scaleConfig": { "maxReplicas": 5 } }]);
         let got = defaulted(&clique, &group);
         let template = &got["spec"]["template"];
-        assert_eq!(template["cliques"][0]["spec"]["autoScalingConfig"]["minReplicas"], 3);
-        assert_eq!(template["podCliqueScalingGroups"][0]["scaleConfig"]["minReplicas"], 2);
+        assert_eq!(
+            template["cliques"][0]["spec"]["autoScalingConfig"]["minReplicas"],
+            3
+        );
+        assert_eq!(
+            template["podCliqueScalingGroups"][0]["scaleConfig"]["minReplicas"],
+            2
+        );
         assert_eq!(template["podCliqueScalingGroups"][0]["minAvailable"], 1);
     }
 

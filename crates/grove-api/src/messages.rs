@@ -9,8 +9,7 @@ pub(crate) const ROLE_NAME_TWICE: &str = "every clique needs a roleName of its o
 pub(crate) const GROUP_NAME_TWICE: &str = "every scaling group needs a name of its own";
 pub(crate) const MEMBER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
 pub(crate) const MEMBER_TWICE: &str = "a clique may be in one scaling group only, and once";
-pub(crate) const MEMBER_AUTOSCALED: &str =
-    "a clique of a scaling group scales with the group: remove its autoScalingConfig, or use the group's scaleConfig";
+pub(crate) const MEMBER_AUTOSCALED: &str = "a clique of a scaling group scales with the group: remove its autoScalingConfig, or use the group's scaleConfig";
 pub(crate) const DELAY_NOT_POSITIVE: &str = "must be a duration greater than 0, such as 30s or 4h";
 pub(crate) const STARTS_AFTER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
 pub(crate) const STARTS_AFTER_SELF: &str = "a clique cannot start after itself";

@@ -12,6 +12,8 @@ pub use path::{Path, Segment};
 /// The known name that `name` was most likely meant to be.
 pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |it: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &it.to_lowercase());
-    let (best, distance) = known.map(|it| (it, distance(it))).min_by_key(|(_, distance)| *distance)?;
+    let (best, distance) = known
+        .map(|it| (it, distance(it)))
+        .min_by_key(|(_, distance)| *distance)?;
     (distance <= 3 && distance * 2 < name.len().max(3)).then_some(best)
 }

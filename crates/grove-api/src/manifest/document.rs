@@ -49,12 +49,23 @@ impl Document {
     /// The objects inside a `kind: List`, or the document itself.
     pub fn flatten(self) -> Vec<Self> {
         let is_list = self.value.get("kind").and_then(Value::as_str) == Some("List");
-        let Some(Value::Array(items)) = self.value.get("items").filter(|_| is_list) else { return vec![self] };
+        let Some(Value::Array(items)) = self.value.get("items").filter(|_| is_list) else {
+            return vec![self];
+        };
         let items = items.clone();
-        let mut lines = self.lines.children.into_iter().find(|(name, _)| name == "items").map_or_else(Lines::default, |it| it.1);
+        let mut lines = self
+            .lines
+            .children
+            .into_iter()
+            .find(|(name, _)| name == "items")
+            .map_or_else(Lines::default, |it| it.1);
         let item = |(index, value): (usize, Value)| {
             let lines = lines.children.remove(&index.to_string()).unwrap_or_default();
-            Self { value, line: lines.line, lines }
+            Self {
+                value,
+                line: lines.line,
+                lines,
+            }
         };
         items.into_iter().enumerate().map(item).collect()
     }
@@ -62,7 +73,10 @@ impl Document {
 
 /// Takes a node apart: its value as JSON, and the lines beside it.
 fn split(node: Node) -> (Value, Lines) {
-    let mut lines = Lines { line: node.line, children: BTreeMap::new() };
+    let mut lines = Lines {
+        line: node.line,
+        children: BTreeMap::new(),
+    };
     let value = match node.shape {
         Shape::Scalar(value) => value,
         Shape::List(items) => {

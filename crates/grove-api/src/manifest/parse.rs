@@ -10,6 +10,9 @@ const MAX_ALIASED_EVENTS: usize = 100_000;
 /// Nodes in a file; a manifest of the largest size has far fewer.
 const MAX_NODES: usize = 500_000;
 
+/// Enough for the deepest manifest allowed.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
 /// Why a text could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -29,7 +32,24 @@ pub fn parse(text: &str) -> Result<Vec<Document>, ParseError> {
         );
         return Err(ParseError { line: None, message });
     }
-    let nodes: Vec<Node> = serde_saphyr::from_multiple_with_options(text, reading()).map_err(|error| explain(&error))?;
+    // The parser recurses, about 40 KB of stack a level when not optimised: the caller's thread may have too little.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || documents(text));
+        let result = thread.ok().and_then(|thread| thread.join().ok());
+        result.unwrap_or_else(|| {
+            Err(ParseError {
+                line: None,
+                message: "the parser failed".to_owned(),
+            })
+        })
+    })
+}
+
+fn documents(text: &str) -> Result<Vec<Document>, ParseError> {
+    let nodes: Vec<Node> =
+        serde_saphyr::from_multiple_with_options(text, reading()).map_err(|error| explain(&error))?;
     Ok(nodes.into_iter().map(Document::new).collect())
 }
 
@@ -51,12 +71,18 @@ fn reading() -> Options {
 }
 
 fn explain(error: &serde_saphyr::Error) -> ParseError {
-    let line = error.location().and_then(|it| usize::try_from(it.line()).ok()).filter(|it| *it > 0);
+    let line = error
+        .location()
+        .and_then(|it| usize::try_from(it.line()).ok())
+        .filter(|it| *it > 0);
     let text = error.to_string();
     // The line is told apart from the text; the hint about options is for programmers.
     let text = text.split(" at line ").next().unwrap_or_default();
     let text = text.split(", set DuplicateKeyPolicy").next().unwrap_or_default();
-    ParseError { line, message: text.trim_end_matches([',', ' ']).to_owned() }
+    ParseError {
+        line,
+        message: text.trim_end_matches([',', ' ']).to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -71,7 +97,9 @@ mod tests {
     }
 
     fn refusal(text: &str) -> ParseError {
-        parse(text).err().unwrap_or_else(|| panic!("{:.60} was accepted", text))
+        parse(text)
+            .err()
+            .unwrap_or_else(|| panic!("{:.60} was accepted", text))
     }
 
     #[test]
@@ -97,7 +125,10 @@ mod tests {
 
     #[test]
     fn several_documents_and_json() {
-        assert_eq!(values("---\n# nothing\n---\na: 1\n---\na: 2\n"), [json!({"a": 1}), json!({"a": 2})]);
+        assert_eq!(
+            values("---\n# nothing\n---\na: 1\n---\na: 2\n"),
+            [json!({"a": 1}), json!({"a": 2})]
+        );
         assert_eq!(values("{\n\t\"a\": [1,\n\t2]\n}\n"), [json!({"a": [1, 2]})]);
         assert!(values("").is_empty());
     }
@@ -112,7 +143,13 @@ mod tests {
     #[test]
     fn duplicate_keys_are_errors() {
         let error = refusal("a: 1\nb: 2\na: 3\n");
-        assert_eq!(error, ParseError { line: Some(3), message: "duplicate mapping key: a".to_owned() });
+        assert_eq!(
+            error,
+            ParseError {
+                line: Some(3),
+                message: "duplicate mapping key: a".to_owned()
+            }
+        );
     }
 
     #[test]
@@ -123,20 +160,37 @@ mod tests {
             let items = vec![before; 10].join(", ");
             text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
         }
-        assert!(refusal(&text).message.contains("alias"), "{}", refusal(&text).message);
+        assert!(
+            refusal(&text).message.contains("alias"),
+            "{}",
+            refusal(&text).message
+        );
     }
 
     #[test]
     fn size_and_nesting_are_bounded() {
-        assert!(refusal(&format!("a: \"{}\"\n", "x".repeat(3_000_000))).message.contains("split it"));
-        for deep in [format!("a: {}{}", "[".repeat(10_000), "]".repeat(10_000)), "- ".repeat(10_000), "{a: ".repeat(10_000)] {
+        assert!(
+            refusal(&format!("a: \"{}\"\n", "x".repeat(3_000_000)))
+                .message
+                .contains("split it")
+        );
+        for deep in [
+            format!("a: {}{}", "[".repeat(10_000), "]".repeat(10_000)),
+            "- ".repeat(10_000),
+            "{a: ".repeat(10_000),
+        ] {
             assert!(!refusal(&deep).message.is_empty());
         }
     }
 
     #[test]
     fn broken_text_has_a_line() {
-        for (text, line) in [("a: 1\nb: [\n", 2), ("a: b: c\n", 1), ("a: .nan\n", 1), ("? {x: 1}\n: 2\n", 1)] {
+        for (text, line) in [
+            ("a: 1\nb: [\n", 2),
+            ("a: b: c\n", 1),
+            ("a: .nan\n", 1),
+            ("? {x: 1}\n: 2\n", 1),
+        ] {
             assert_eq!(refusal(text).line, Some(line), "{text:?}");
         }
     }
@@ -145,7 +199,10 @@ mod tests {
     fn fields_know_their_line() {
         let documents = parse("# c\na:\n  b:\n  - x: 1\n  - x: 2\n---\nq: 1\n").unwrap();
         let line = |path: &str| documents[0].line_of(&Path::parse(path));
-        assert_eq!([line("a"), line("a.b"), line("a.b[0].x"), line("a.b[1].x")], [2, 3, 4, 5]);
+        assert_eq!(
+            [line("a"), line("a.b"), line("a.b[0].x"), line("a.b[1].x")],
+            [2, 3, 4, 5]
+        );
         assert_eq!(line("a.b[1].missing.deeper"), 5);
         assert_eq!(documents[1].line_of(&Path::parse("q")), 7);
     }

@@ -57,8 +57,18 @@ fn object(schema: &Value, fields: &Map<String, Value>, path: &Path, errors: &mut
     let values = schema.get("additionalProperties").filter(|it| it.is_object());
     let open = schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true))
         || (properties.is_none() && values.is_none());
-    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-        let has_default = || properties.and_then(|it| it.get(name)).is_some_and(|it| it.get("default").is_some());
+    for name in schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
+        let has_default = || {
+            properties
+                .and_then(|it| it.get(name))
+                .is_some_and(|it| it.get("default").is_some())
+        };
         // An explicit null counts as absent: the server drops it.
         if fields.get(name).is_none_or(Value::is_null) && !has_default() {
             errors.push(Error::required(path.child(name), ""));
@@ -71,7 +81,10 @@ fn object(schema: &Value, fields: &Map<String, Value>, path: &Path, errors: &mut
             walk(schema, value, &path.key(name), errors);
         } else if !open {
             let known = properties.into_iter().flat_map(Map::keys).map(String::as_str);
-            errors.push(Error::unknown(path.child(name), crate::field::closest(name, known)));
+            errors.push(Error::unknown(
+                path.child(name),
+                crate::field::closest(name, known),
+            ));
         }
     }
 }
@@ -83,7 +96,10 @@ fn list(schema: &Value, items: &[Value], path: &Path, errors: &mut Errors) {
         return;
     }
     if let Some(min) = limit(schema, "minItems").filter(|&min| items.len() < min) {
-        let detail = format!("must have at least {min} {}", if min == 1 { "item" } else { "items" });
+        let detail = format!(
+            "must have at least {min} {}",
+            if min == 1 { "item" } else { "items" }
+        );
         errors.push(if items.is_empty() {
             Error::required(path.clone(), detail)
         } else {
@@ -102,7 +118,12 @@ fn list(schema: &Value, items: &[Value], path: &Path, errors: &mut Errors) {
 fn duplicates(schema: &Value, items: &[Value], path: &Path, errors: &mut Errors) {
     let keys: Vec<&str> = match schema.get("x-kubernetes-list-type").and_then(Value::as_str) {
         Some("set") => Vec::new(),
-        Some("map") => schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
+        Some("map") => schema["x-kubernetes-list-map-keys"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect(),
         _ => return,
     };
     let defaults = schema.get("items").and_then(|it| it.get("properties"));
@@ -112,7 +133,10 @@ fn duplicates(schema: &Value, items: &[Value], path: &Path, errors: &mut Errors)
         }
         let part = |key: &&str| {
             let default = || defaults.and_then(|it| it.get(*key)?.get("default"));
-            ((*key).to_owned(), item.get(*key).or_else(default).cloned().unwrap_or(Value::Null))
+            (
+                (*key).to_owned(),
+                item.get(*key).or_else(default).cloned().unwrap_or(Value::Null),
+            )
         };
         Value::Object(keys.iter().map(part).collect())
     };
@@ -146,12 +170,18 @@ fn string(schema: &Value, text: &str, path: &Path, errors: &mut Errors) {
     if schema.get("format").and_then(Value::as_str) == Some("date-time")
         && text.parse::<k8s_openapi::jiff::Timestamp>().is_err()
     {
-        errors.push(Error::invalid(path.clone(), text, "must be a time such as 2026-01-31T12:00:00Z"));
+        errors.push(Error::invalid(
+            path.clone(),
+            text,
+            "must be a time such as 2026-01-31T12:00:00Z",
+        ));
     }
 }
 
 fn pattern(schema: &Value, text: &str, path: &Path, errors: &mut Errors) {
-    let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else { return };
+    let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else {
+        return;
+    };
     // The patterns are ours; one that does not compile is found by the test that compiles them all.
     if Regex::new(pattern).is_ok_and(|it| !it.is_match(text)) {
         let detail = describe(pattern).map_or_else(|| format!("must match '{pattern}'"), str::to_owned);
@@ -162,7 +192,9 @@ fn pattern(schema: &Value, text: &str, path: &Path, errors: &mut Errors) {
 /// A pattern in words, where users meet it often.
 fn describe(pattern: &str) -> Option<&'static str> {
     match pattern {
-        super::patterns::DNS_LABEL => Some("must have only lower-case letters, digits and dashes, and begin and end with a letter or digit"),
+        super::patterns::DNS_LABEL => Some(
+            "must have only lower-case letters, digits and dashes, and begin and end with a letter or digit",
+        ),
         super::patterns::QUANTITY => Some("must be a quantity such as 500m, 2 or 8Gi"),
         _ => None,
     }
@@ -170,16 +202,34 @@ fn describe(pattern: &str) -> Option<&'static str> {
 
 fn integer(schema: &Value, value: &Value, path: &Path, errors: &mut Errors) {
     let number = value.as_i64();
-    if schema.get("format").and_then(Value::as_str) == Some("int32") && number.is_none_or(|it| i32::try_from(it).is_err()) {
+    if schema.get("format").and_then(Value::as_str) == Some("int32")
+        && number.is_none_or(|it| i32::try_from(it).is_err())
+    {
         errors.push(Error::invalid(path.clone(), value, "must fit into 32 bits"));
         return;
     }
     let Some(number) = number else { return };
-    if let Some(min) = schema.get("minimum").and_then(as_integer).filter(|&min| number < min) {
-        errors.push(Error::invalid(path.clone(), value, format!("must be greater than or equal to {min}")));
+    if let Some(min) = schema
+        .get("minimum")
+        .and_then(as_integer)
+        .filter(|&min| number < min)
+    {
+        errors.push(Error::invalid(
+            path.clone(),
+            value,
+            format!("must be greater than or equal to {min}"),
+        ));
     }
-    if let Some(max) = schema.get("maximum").and_then(as_integer).filter(|&max| number > max) {
-        errors.push(Error::invalid(path.clone(), value, format!("must be less than or equal to {max}")));
+    if let Some(max) = schema
+        .get("maximum")
+        .and_then(as_integer)
+        .filter(|&max| number > max)
+    {
+        errors.push(Error::invalid(
+            path.clone(),
+            value,
+            format!("must be less than or equal to {max}"),
+        ));
     }
 }
 
@@ -188,7 +238,11 @@ fn int_or_string(schema: &Value, value: &Value, path: &Path, errors: &mut Errors
         Value::String(text) => pattern(schema, text, path, errors),
         Value::Number(number) if !number.is_f64() => {}
         // YAML's `cpu: 0.5` is a number; the server refuses it as it is no integer.
-        _ => errors.push(Error::type_invalid(path.clone(), value, "must be an integer or a string; put it in quotes")),
+        _ => errors.push(Error::type_invalid(
+            path.clone(),
+            value,
+            "must be an integer or a string; put it in quotes",
+        )),
     }
 }
 
@@ -199,5 +253,8 @@ fn as_integer(bound: &Value) -> Option<i64> {
 }
 
 fn limit(schema: &Value, keyword: &str) -> Option<usize> {
-    schema.get(keyword).and_then(Value::as_u64).and_then(|it| usize::try_from(it).ok())
+    schema
+        .get(keyword)
+        .and_then(Value::as_u64)
+        .and_then(|it| usize::try_from(it).ok())
 }

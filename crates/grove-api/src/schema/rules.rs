@@ -25,12 +25,21 @@ struct Rule {
 }
 
 fn rule(field: &'static str, rule: impl Into<String>, message: &'static str) -> Rule {
-    Rule { rule: rule.into(), message, field, reason: None, on_create: false }
+    Rule {
+        rule: rule.into(),
+        message,
+        field,
+        reason: None,
+        on_create: false,
+    }
 }
 
 impl Rule {
     fn reason(self, reason: &'static str) -> Self {
-        Self { reason: Some(reason), ..self }
+        Self {
+            reason: Some(reason),
+            ..self
+        }
     }
 
     fn to_value(&self) -> Value {
@@ -52,7 +61,10 @@ impl Rule {
 
 /// Holds on create; an object that is already there keeps what it has.
 fn new_objects(field: &'static str, expression: &str, message: &'static str) -> Rule {
-    Rule { on_create: true, ..rule(field, format!("oldSelf.hasValue() || ({expression})"), message) }
+    Rule {
+        on_create: true,
+        ..rule(field, format!("oldSelf.hasValue() || ({expression})"), message)
+    }
 }
 
 /// `field` of self and oldSelf are equal, absence included. It stands on the parent of the field, because a rule
@@ -63,6 +75,11 @@ fn unchanged(field: &str) -> String {
     )
 }
 
+/// Likewise for a list, where empty and absent are the same.
+fn unchanged_list(new: &str, old: &str) -> String {
+    format!("(has({new}) ? {new} : []) == (has({old}) ? {old} : [])")
+}
+
 /// A topology constraint may only change its spelling: `packDomain` to `pack.required`, or gain the name it lacked.
 fn same_topology(new: &str, old: &str) -> String {
     let required = |it: &str| {
@@ -71,7 +88,8 @@ fn same_topology(new: &str, old: &str) -> String {
              : (has({it}.packDomain) ? {it}.packDomain : ''))"
         )
     };
-    let preferred = |it: &str| format!("(has({it}.pack) && has({it}.pack.preferred) ? {it}.pack.preferred : '')");
+    let preferred =
+        |it: &str| format!("(has({it}.pack) && has({it}.pack.preferred) ? {it}.pack.preferred : '')");
     let name = |it: &str| format!("(has({it}.topologyName) ? {it}.topologyName : '')");
     format!(
         "has({new}) == has({old}) && (!has({new}) || ({} == {} && {} == {} && ({} == {} || \
@@ -94,9 +112,18 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("AutoScalingConfig", autoscaling_rules()),
         ("ScalingGroupConfig", group_config_rules()),
         ("PodCliqueScalingGroupSpec", group_rules()),
-        ("SetTemplate", [template_rules(), template_update_rules()].into_iter().flatten().collect()),
+        (
+            "SetTemplate",
+            [template_rules(), template_update_rules()]
+                .into_iter()
+                .flatten()
+                .collect(),
+        ),
         ("ClaimTemplate", claim_template_rules()),
-        ("SetFilter", filter_rules(&["childCliqueNames", "childScalingGroupNames"])),
+        (
+            "SetFilter",
+            filter_rules(&["childCliqueNames", "childScalingGroupNames"]),
+        ),
         ("GroupFilter", filter_rules(&["childCliqueNames"])),
         ("TopologyConstraint", topology_rules()),
         ("TopologyPack", pack_rules()),
@@ -109,7 +136,12 @@ pub(super) fn attach(definitions: &mut Definitions) {
     }
     for (type_, field, keyword, value) in [
         ("CliqueTemplate", "name", "pattern", json!(patterns::DNS_LABEL)),
-        ("ScalingGroupConfig", "name", "pattern", json!(patterns::DNS_LABEL)),
+        (
+            "ScalingGroupConfig",
+            "name",
+            "pattern",
+            json!(patterns::DNS_LABEL),
+        ),
         ("PodCliqueSpec", "minAvailable", "minimum", json!(1)),
         ("PodCliqueSpec", "replicas", "minimum", json!(1)),
         ("ScalingGroupConfig", "minAvailable", "minimum", json!(1)),
@@ -129,9 +161,17 @@ pub(super) fn attach(definitions: &mut Definitions) {
     for (type_, fields) in [
         (
             "PodCliqueStatus",
-            &["readyReplicas", "scheduleGatedReplicas", "scheduledReplicas", "updatedReplicas"] as &[&str],
+            &[
+                "readyReplicas",
+                "scheduleGatedReplicas",
+                "scheduledReplicas",
+                "updatedReplicas",
+            ] as &[&str],
         ),
-        ("PodCliqueScalingGroupStatus", &["availableReplicas", "scheduledReplicas", "updatedReplicas"]),
+        (
+            "PodCliqueScalingGroupStatus",
+            &["availableReplicas", "scheduledReplicas", "updatedReplicas"],
+        ),
         ("PodCliqueSetStatus", &["availableReplicas", "updatedReplicas"]),
         ("SchedulerBackendStatus", &["default"]),
         ("PodCliqueScalingGroupSpec", &["cliqueNames", "replicas"]),
@@ -152,14 +192,24 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("GroupFilter", "childCliqueNames"),
     ] {
         // A PodClique's startsAfter holds whole object names, so the bound is that of a label.
-        if let Some(Value::Object(items)) = field_of(definitions, type_, field).and_then(|it| it.get_mut("items")) {
+        if let Some(Value::Object(items)) =
+            field_of(definitions, type_, field).and_then(|it| it.get_mut("items"))
+        {
             items.insert("maxLength".to_owned(), json!(MAX_LABEL_LENGTH));
         }
     }
 }
 
-fn field_of<'a>(definitions: &'a mut Definitions, type_: &str, field: &str) -> Option<&'a mut Map<String, Value>> {
-    definitions.get_mut(type_)?.get_mut("properties")?.get_mut(field)?.as_object_mut()
+fn field_of<'a>(
+    definitions: &'a mut Definitions,
+    type_: &str,
+    field: &str,
+) -> Option<&'a mut Map<String, Value>> {
+    definitions
+        .get_mut(type_)?
+        .get_mut("properties")?
+        .get_mut(field)?
+        .as_object_mut()
 }
 
 /// Adds the rules that need the object's name, or whether the object is new.
@@ -170,13 +220,18 @@ pub(super) fn attach_to_root(kind: &str, schema: &mut Value) {
 }
 
 fn put(schema: &mut Map<String, Value>, rules: &[Rule]) {
-    schema.insert("x-kubernetes-validations".into(), rules.iter().map(Rule::to_value).collect());
+    schema.insert(
+        "x-kubernetes-validations".into(),
+        rules.iter().map(Rule::to_value).collect(),
+    );
 }
 
 fn clique_rules() -> Vec<Rule> {
-    vec![
-        rule(".minAvailable", "!has(self.minAvailable) || self.minAvailable <= self.replicas", say::ABOVE_REPLICAS),
-    ]
+    vec![rule(
+        ".minAvailable",
+        "!has(self.minAvailable) || self.minAvailable <= self.replicas",
+        say::ABOVE_REPLICAS,
+    )]
 }
 
 fn clique_template_rules() -> Vec<Rule> {
@@ -201,14 +256,22 @@ fn clique_template_rules() -> Vec<Rule> {
         unique(".resourceSharing", "self", say::SHARING_TWICE),
         rule(".spec.roleName", spec("roleName"), say::IMMUTABLE),
         rule(".spec.minAvailable", spec("minAvailable"), say::IMMUTABLE),
-        rule(".spec.startsAfter", spec("startsAfter"), say::IMMUTABLE),
+        rule(
+            ".spec.startsAfter",
+            unchanged_list("self.spec.startsAfter", "oldSelf.spec.startsAfter"),
+            say::IMMUTABLE,
+        ),
         rule(
             ".spec.podSpec.schedulerName",
             "(has(self.spec.podSpec.schedulerName) ? self.spec.podSpec.schedulerName : '') == \
              (has(oldSelf.spec.podSpec.schedulerName) ? oldSelf.spec.podSpec.schedulerName : '')",
             say::IMMUTABLE,
         ),
-        rule(".resourceSharing", unchanged("resourceSharing"), say::IMMUTABLE),
+        rule(
+            ".resourceSharing",
+            unchanged_list("self.resourceSharing", "oldSelf.resourceSharing"),
+            say::IMMUTABLE,
+        ),
         rule(
             ".topologyConstraint",
             same_topology("self.topologyConstraint", "oldSelf.topologyConstraint"),
@@ -219,9 +282,11 @@ fn clique_template_rules() -> Vec<Rule> {
 }
 
 fn autoscaling_rules() -> Vec<Rule> {
-    vec![
-        rule(".maxReplicas", "!has(self.minReplicas) || self.minReplicas <= self.maxReplicas", say::MAX_BELOW_MIN),
-    ]
+    vec![rule(
+        ".maxReplicas",
+        "!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",
+        say::MAX_BELOW_MIN,
+    )]
 }
 
 fn group_config_rules() -> Vec<Rule> {
@@ -259,27 +324,30 @@ fn group_config_rules() -> Vec<Rule> {
 }
 
 fn group_rules() -> Vec<Rule> {
-    vec![
-        rule(
-            ".replicas",
-            "!has(self.minAvailable) || self.replicas >= self.minAvailable",
-            say::BELOW_MIN_AVAILABLE,
-        ),
-    ]
+    vec![rule(
+        ".replicas",
+        "!has(self.minAvailable) || self.replicas >= self.minAvailable",
+        say::BELOW_MIN_AVAILABLE,
+    )]
 }
 
 /// Names inside the list `field` of `holder` are unique.
 fn unique(field: &'static str, holder: &str, message: &'static str) -> Rule {
     let list = format!("{holder}{field}");
-    rule(field, format!("!has({list}) || {list}.all(a, {list}.exists_one(b, b.name == a.name))"), message)
-        .reason("FieldValueDuplicate")
+    rule(
+        field,
+        format!("!has({list}) || {list}.all(a, {list}.exists_one(b, b.name == a.name))"),
+        message,
+    )
+    .reason("FieldValueDuplicate")
 }
 
 fn template_rules() -> Vec<Rule> {
     let groups = "!has(self.podCliqueScalingGroups) || self.podCliqueScalingGroups";
     let explicit = "!has(self.cliqueStartupType) || self.cliqueStartupType != 'CliqueStartupTypeExplicit'";
     let sharing = "!has(self.resourceSharing) || self.resourceSharing";
-    let scheduler = |it: &str| format!("(has({it}.spec.podSpec.schedulerName) ? {it}.spec.podSpec.schedulerName : '')");
+    let scheduler =
+        |it: &str| format!("(has({it}.spec.podSpec.schedulerName) ? {it}.spec.podSpec.schedulerName : '')");
     vec![
         rule(
             ".cliques",
@@ -407,7 +475,9 @@ fn template_update_rules() -> Vec<Rule> {
              self.podCliqueScalingGroups.all(g, oldSelf.podCliqueScalingGroups.all(o, o.name != g.name || ({condition})))"
         )
     };
-    let same = |field: &str| format!("has(g.{field}) == has(o.{field}) && (!has(g.{field}) || g.{field} == o.{field})");
+    let same = |field: &str| {
+        format!("has(g.{field}) == has(o.{field}) && (!has(g.{field}) || g.{field} == o.{field})")
+    };
     vec![
         rule(
             ".cliques",
@@ -422,9 +492,21 @@ fn template_update_rules() -> Vec<Rule> {
              || self.cliques.map(c, c.name) == oldSelf.cliques.map(c, c.name)",
             say::CLIQUE_ORDER_FIXED,
         ),
-        rule(".cliqueStartupType", unchanged("cliqueStartupType"), say::IMMUTABLE),
-        rule(".resourceClaimTemplates", unchanged("resourceClaimTemplates"), say::IMMUTABLE),
-        rule(".resourceSharing", unchanged("resourceSharing"), say::IMMUTABLE),
+        rule(
+            ".cliqueStartupType",
+            unchanged("cliqueStartupType"),
+            say::IMMUTABLE,
+        ),
+        rule(
+            ".resourceClaimTemplates",
+            unchanged_list("self.resourceClaimTemplates", "oldSelf.resourceClaimTemplates"),
+            say::IMMUTABLE,
+        ),
+        rule(
+            ".resourceSharing",
+            unchanged_list("self.resourceSharing", "oldSelf.resourceSharing"),
+            say::IMMUTABLE,
+        ),
         rule(
             ".podCliqueScalingGroups",
             "(has(self.podCliqueScalingGroups) ? self.podCliqueScalingGroups.size() : 0) == \
@@ -434,9 +516,21 @@ fn template_update_rules() -> Vec<Rule> {
             say::GROUPS_FIXED,
         )
         .reason("FieldValueForbidden"),
-        rule(".podCliqueScalingGroups", matched("g.cliqueNames == o.cliqueNames"), say::IMMUTABLE),
-        rule(".podCliqueScalingGroups", matched(&same("minAvailable")), say::IMMUTABLE),
-        rule(".podCliqueScalingGroups", matched(&same("resourceSharing")), say::IMMUTABLE),
+        rule(
+            ".podCliqueScalingGroups",
+            matched("g.cliqueNames == o.cliqueNames"),
+            say::IMMUTABLE,
+        ),
+        rule(
+            ".podCliqueScalingGroups",
+            matched(&same("minAvailable")),
+            say::IMMUTABLE,
+        ),
+        rule(
+            ".podCliqueScalingGroups",
+            matched(&unchanged_list("g.resourceSharing", "o.resourceSharing")),
+            say::IMMUTABLE,
+        ),
         rule(
             ".podCliqueScalingGroups",
             matched(&same_topology("g.topologyConstraint", "o.topologyConstraint")),
@@ -449,8 +543,12 @@ fn template_update_rules() -> Vec<Rule> {
             say::TOPOLOGY_FIXED,
         )
         .reason("FieldValueForbidden"),
-        rule(".schedulingPolicyConfig", unchanged("schedulingPolicyConfig"), say::TOPOLOGY_FIXED)
-            .reason("FieldValueForbidden"),
+        rule(
+            ".schedulingPolicyConfig",
+            unchanged("schedulingPolicyConfig"),
+            say::TOPOLOGY_FIXED,
+        )
+        .reason("FieldValueForbidden"),
     ]
 }
 
@@ -467,13 +565,21 @@ fn claim_template_rules() -> Vec<Rule> {
 }
 
 fn filter_rules(fields: &[&str]) -> Vec<Rule> {
-    let any: Vec<String> = fields.iter().map(|it| format!("(has(self.{it}) && self.{it}.size() > 0)")).collect();
+    let any: Vec<String> = fields
+        .iter()
+        .map(|it| format!("(has(self.{it}) && self.{it}.size() > 0)"))
+        .collect();
     vec![rule("", any.join(" || "), say::FILTER_EMPTY).reason("FieldValueRequired")]
 }
 
 fn topology_rules() -> Vec<Rule> {
     vec![
-        rule(".pack", "has(self.pack) || has(self.packDomain)", say::PACK_MISSING).reason("FieldValueRequired"),
+        rule(
+            ".pack",
+            "has(self.pack) || has(self.packDomain)",
+            say::PACK_MISSING,
+        )
+        .reason("FieldValueRequired"),
         rule(
             ".pack.required",
             "!(has(self.packDomain) && has(self.pack) && has(self.pack.required))",
@@ -520,8 +626,12 @@ fn binding_rules() -> Vec<Rule> {
             say::DOMAIN_TWICE,
         )
         .reason("FieldValueDuplicate"),
-        rule(".levels", "self.levels.all(l, self.levels.exists_one(o, o.key == l.key))", say::KEY_TWICE)
-            .reason("FieldValueDuplicate"),
+        rule(
+            ".levels",
+            "self.levels.all(l, self.levels.exists_one(o, o.key == l.key))",
+            say::KEY_TWICE,
+        )
+        .reason("FieldValueDuplicate"),
         rule(
             ".schedulerTopologyBindings",
             "!has(self.schedulerTopologyBindings) || self.schedulerTopologyBindings.all(b, \
@@ -534,7 +644,8 @@ fn binding_rules() -> Vec<Rule> {
 
 fn set_rules() -> Vec<Rule> {
     let cliques = "self.spec.template.cliques";
-    let groups = "!has(self.spec.template.podCliqueScalingGroups) || self.spec.template.podCliqueScalingGroups";
+    let groups =
+        "!has(self.spec.template.podCliqueScalingGroups) || self.spec.template.podCliqueScalingGroups";
     let forbidden = "FieldValueForbidden";
     vec![
         new_objects(".metadata", &format!("self.metadata.name.matches('{}')", patterns::SERVICE_NAME), say::SET_NAME),

@@ -38,7 +38,10 @@ pub struct Warning {
 
 impl Verdict {
     fn warn(&mut self, path: Path, text: impl Into<String>) {
-        self.warnings.push(Warning { path, text: text.into() });
+        self.warnings.push(Warning {
+            path,
+            text: text.into(),
+        });
     }
 }
 

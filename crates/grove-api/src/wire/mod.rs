@@ -22,8 +22,8 @@ pub use pod_clique::{
     PodsSelectedToUpdate,
 };
 pub use pod_clique_set::{
-    CliqueStartupType, CliqueTemplate, HeadlessServiceConfig, PodCliqueSet, PodCliqueSetSpec, ScalingGroupConfig,
-    SetTemplate, UpdateStrategy, UpdateStrategyType,
+    CliqueStartupType, CliqueTemplate, HeadlessServiceConfig, PodCliqueSet, PodCliqueSetSpec,
+    ScalingGroupConfig, SetTemplate, UpdateStrategy, UpdateStrategyType,
 };
 pub use pod_clique_set_status::{
     PodCliqueSetStatus, PodCliqueSetUpdateProgress, PodGangPhase, PodGangStatusSummary, ReplicaUpdateProgress,
@@ -44,7 +44,7 @@ pub use scheduler_backend::{
 };
 pub use scheduling_policy::{GroupingConstraints, PackGroup, RequiredTopology, SchedulingPolicyConfig};
 pub use topology_binding::{
-    ClusterTopologyBinding, ClusterTopologyBindingSpec, ClusterTopologyBindingStatus, SchedulerTopologyBinding,
-    SchedulerTopologyStatus, TopologyLevel,
+    ClusterTopologyBinding, ClusterTopologyBindingSpec, ClusterTopologyBindingStatus,
+    SchedulerTopologyBinding, SchedulerTopologyStatus, TopologyLevel,
 };
 pub use topology_constraint::{TopologyConstraint, TopologyPack};

@@ -6,12 +6,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Condition, Time};
-use crate::limits::{MAX_CLIQUES, MAX_CLIQUE_REPLICAS, MAX_METRICS, MAX_ROLE_NAME};
+use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_METRICS, MAX_ROLE_NAME};
 
 /// What a PodClique should be; also the `spec` of a clique template.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
-#[kube(group = "grove.io", version = "v1alpha1", kind = "PodClique", plural = "podcliques", shortname = "pclq")]
-#[kube(namespaced, status = "PodCliqueStatus", derive = "PartialEq", derive = "Default", schema = "disabled")]
+#[kube(
+    group = "grove.io",
+    version = "v1alpha1",
+    kind = "PodClique",
+    plural = "podcliques",
+    shortname = "pclq"
+)]
+#[kube(
+    namespaced,
+    status = "PodCliqueStatus",
+    derive = "PartialEq",
+    derive = "Default",
+    schema = "disabled"
+)]
 #[serde(rename_all = "camelCase")]
 pub struct PodCliqueSpec {
     /// Name of the role, unique among the cliques of a set.

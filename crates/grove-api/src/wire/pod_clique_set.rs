@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AutoScalingConfig, ClaimTemplate, CliqueSharing, GoDuration, GroupSharing, PodCliqueSetStatus, PodCliqueSpec,
-    SchedulingPolicyConfig, SetSharing, TopologyConstraint,
+    AutoScalingConfig, ClaimTemplate, CliqueSharing, GoDuration, GroupSharing, PodCliqueSetStatus,
+    PodCliqueSpec, SchedulingPolicyConfig, SetSharing, TopologyConstraint,
 };
 use crate::limits::{
     MAX_CLAIM_TEMPLATES, MAX_CLIQUES, MAX_DURATION_LENGTH, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_NAME_LENGTH,
@@ -17,8 +17,20 @@ use crate::limits::{
 
 /// What a PodCliqueSet should be.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
-#[kube(group = "grove.io", version = "v1alpha1", kind = "PodCliqueSet", plural = "podcliquesets", shortname = "pcs")]
-#[kube(namespaced, status = "PodCliqueSetStatus", derive = "PartialEq", derive = "Default", schema = "disabled")]
+#[kube(
+    group = "grove.io",
+    version = "v1alpha1",
+    kind = "PodCliqueSet",
+    plural = "podcliquesets",
+    shortname = "pcs"
+)]
+#[kube(
+    namespaced,
+    status = "PodCliqueSetStatus",
+    derive = "PartialEq",
+    derive = "Default",
+    schema = "disabled"
+)]
 #[serde(rename_all = "camelCase")]
 pub struct PodCliqueSetSpec {
     /// Number of copies of the whole template. The default, 0, creates nothing.
@@ -96,7 +108,11 @@ pub struct SetTemplate {
     pub resource_sharing: Vec<SetSharing>,
 
     /// Groups of cliques that scale together. Which groups there are cannot be changed.
-    #[serde(rename = "podCliqueScalingGroups", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        rename = "podCliqueScalingGroups",
+        default,
+        skip_serializing_if = "Vec::is_empty"
+    )]
     #[schemars(length(max = MAX_GROUPS))]
     pub scaling_groups: Vec<ScalingGroupConfig>,
 
@@ -209,7 +225,9 @@ pub struct ScalingGroupConfig {
 impl SetTemplate {
     /// The group that `clique` belongs to.
     pub fn group_of(&self, clique: &str) -> Option<&ScalingGroupConfig> {
-        self.scaling_groups.iter().find(|group| group.clique_names.iter().any(|name| name == clique))
+        self.scaling_groups
+            .iter()
+            .find(|group| group.clique_names.iter().any(|name| name == clique))
     }
 
     /// The clique called `name`.

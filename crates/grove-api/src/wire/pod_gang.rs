@@ -8,8 +8,20 @@ use super::Condition;
 
 /// What has to be placed together.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
-#[kube(group = "scheduler.grove.io", version = "v1alpha1", kind = "PodGang", plural = "podgangs", shortname = "pg")]
-#[kube(namespaced, status = "PodGangStatus", derive = "PartialEq", derive = "Default", schema = "disabled")]
+#[kube(
+    group = "scheduler.grove.io",
+    version = "v1alpha1",
+    kind = "PodGang",
+    plural = "podgangs",
+    shortname = "pg"
+)]
+#[kube(
+    namespaced,
+    status = "PodGangStatus",
+    derive = "PartialEq",
+    derive = "Default",
+    schema = "disabled"
+)]
 #[serde(rename_all = "camelCase")]
 pub struct PodGangSpec {
     /// The groups of pods, one for each PodClique.

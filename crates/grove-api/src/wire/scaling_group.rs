@@ -9,7 +9,12 @@ use crate::limits::{MAX_CLIQUES, MAX_GROUP_REPLICAS};
 
 /// What a PodCliqueScalingGroup should be.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
-#[kube(group = "grove.io", version = "v1alpha1", kind = "PodCliqueScalingGroup", plural = "podcliquescalinggroups")]
+#[kube(
+    group = "grove.io",
+    version = "v1alpha1",
+    kind = "PodCliqueScalingGroup",
+    plural = "podcliquescalinggroups"
+)]
 #[kube(shortname = "pcsg", namespaced, status = "PodCliqueScalingGroupStatus")]
 #[kube(derive = "PartialEq", derive = "Default", schema = "disabled")]
 #[serde(rename_all = "camelCase")]

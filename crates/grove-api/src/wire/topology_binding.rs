@@ -9,7 +9,12 @@ use crate::limits::{MAX_LABEL_LENGTH, MAX_NAME_LENGTH, MAX_TOPOLOGY_BINDINGS, MA
 
 /// The levels of a topology, and the schedulers' own objects for it.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
-#[kube(group = "grove.io", version = "v1alpha1", kind = "ClusterTopologyBinding", plural = "clustertopologybindings")]
+#[kube(
+    group = "grove.io",
+    version = "v1alpha1",
+    kind = "ClusterTopologyBinding",
+    plural = "clustertopologybindings"
+)]
 #[kube(shortname = "ct", status = "ClusterTopologyBindingStatus")]
 #[kube(derive = "PartialEq", derive = "Default", schema = "disabled")]
 #[serde(rename_all = "camelCase")]

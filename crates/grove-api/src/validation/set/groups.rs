@@ -11,14 +11,20 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     let mut members = BTreeSet::new();
     for (path, group) in subject.groups() {
         if group.clique_names.is_empty() {
-            errors.push(Error::required(path.child("cliqueNames"), "a scaling group needs at least one clique"));
+            errors.push(Error::required(
+                path.child("cliqueNames"),
+                "a scaling group needs at least one clique",
+            ));
         }
         for (index, name) in group.clique_names.iter().enumerate() {
             let path = path.child("cliqueNames").index(index);
             if template.clique(name).is_none() {
                 errors.push(Error::invalid(path, name, messages::MEMBER_UNKNOWN));
             } else if !members.insert(name) {
-                errors.push(Error { detail: messages::MEMBER_TWICE.to_owned(), ..Error::duplicate(path, name) });
+                errors.push(Error {
+                    detail: messages::MEMBER_TWICE.to_owned(),
+                    ..Error::duplicate(path, name)
+                });
             }
         }
     }

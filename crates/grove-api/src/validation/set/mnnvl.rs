@@ -24,13 +24,25 @@ pub(super) fn check_new(subject: &Subject<'_>, verdict: &mut Verdict) {
     }
 }
 
-fn annotation(subject: &Subject<'_>, annotations: &BTreeMap<String, String>, path: &Path, verdict: &mut Verdict) {
-    let Some(value) = annotations.get(MNNVL_GROUP) else { return };
+fn annotation(
+    subject: &Subject<'_>,
+    annotations: &BTreeMap<String, String>,
+    path: &Path,
+    verdict: &mut Verdict,
+) {
+    let Some(value) = annotations.get(MNNVL_GROUP) else {
+        return;
+    };
     let path = key(path);
     if !kubernetes::is_dns_label(value) {
-        verdict.errors.push(Error::invalid(path, value, "must be \"none\", or a DNS label that names the group"));
+        verdict.errors.push(Error::invalid(
+            path,
+            value,
+            "must be \"none\", or a DNS label that names the group",
+        ));
     } else if value != MNNVL_NONE && subject.environment.mnnvl == Some(false) {
-        let detail = "network.autoMNNVLEnabled is off in the operator configuration: only \"none\" is possible";
+        let detail =
+            "network.autoMNNVLEnabled is off in the operator configuration: only \"none\" is possible";
         verdict.errors.push(Error::invalid(path, value, detail));
     } else if subject.name().len() + INDEX_ROOM + value.len() > MAX_LABEL_LENGTH {
         let detail = "the names of the set and of the group may have 57 characters together";
@@ -50,7 +62,11 @@ pub(super) fn unchanged(
         (None, Some(_)) => errors.push(Error::forbidden(path, "cannot be removed after creation")),
         (Some(_), None) => errors.push(Error::forbidden(path, "cannot be added after creation")),
         (Some(new), Some(old)) if new != old => {
-            errors.push(Error::invalid(path, new, format!("cannot be changed after creation (was {old:?})")));
+            errors.push(Error::invalid(
+                path,
+                new,
+                format!("cannot be changed after creation (was {old:?})"),
+            ));
         }
         _ => {}
     }

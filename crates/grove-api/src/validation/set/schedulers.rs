@@ -17,7 +17,9 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         let path = path.child("spec").child("podSpec").child("schedulerName");
         let written = clique.spec.pod_spec.scheduler_name.as_deref().unwrap_or_default();
         if written == KUBE {
-            verdict.errors.push(Error::invalid(path, written, messages::KUBE_SCHEDULER));
+            verdict
+                .errors
+                .push(Error::invalid(path, written, messages::KUBE_SCHEDULER));
             continue;
         }
         let Some(name) = resolve(written) else {
@@ -34,7 +36,10 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
                 continue;
             }
             None if first.is_none() => {
-                verdict.warn(path.clone(), "not checked whether this scheduler is active: give the operator configuration");
+                verdict.warn(
+                    path.clone(),
+                    "not checked whether this scheduler is active: give the operator configuration",
+                );
             }
             _ => {}
         }

@@ -18,7 +18,11 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     let template = subject.template();
     let internal = claim_templates(subject, errors);
 
-    let list = Entries { internal: &internal, path: template_path().child("resourceSharing"), owner: subject.name().len() };
+    let list = Entries {
+        internal: &internal,
+        path: template_path().child("resourceSharing"),
+        owner: subject.name().len(),
+    };
     list.check(template.resource_sharing.iter().map(|it| &it.reference), errors);
     for (index, entry) in template.resource_sharing.iter().enumerate() {
         let path = list.path.index(index).child("filter");
@@ -26,24 +30,42 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         if filter.child_clique_names.is_empty() && filter.child_scaling_group_names.is_empty() {
             errors.push(Error::required(path.clone(), messages::FILTER_EMPTY));
         }
-        known(&filter.child_clique_names, &path.child("childCliqueNames"), messages::FILTER_CLIQUE_UNKNOWN, errors, |it| {
-            template.clique(it).is_some()
-        });
+        known(
+            &filter.child_clique_names,
+            &path.child("childCliqueNames"),
+            messages::FILTER_CLIQUE_UNKNOWN,
+            errors,
+            |it| template.clique(it).is_some(),
+        );
         let groups = path.child("childScalingGroupNames");
-        known(&filter.child_scaling_group_names, &groups, messages::FILTER_GROUP_UNKNOWN, errors, |it| {
-            template.scaling_groups.iter().any(|group| group.name == it)
-        });
+        known(
+            &filter.child_scaling_group_names,
+            &groups,
+            messages::FILTER_GROUP_UNKNOWN,
+            errors,
+            |it| template.scaling_groups.iter().any(|group| group.name == it),
+        );
     }
 
     for (path, clique) in subject.cliques() {
-        let group = template.group_of(&clique.name).map_or(0, |it| it.name.len() + INDEX_DIGITS + 2);
+        let group = template
+            .group_of(&clique.name)
+            .map_or(0, |it| it.name.len() + INDEX_DIGITS + 2);
         let owner = subject.name().len() + INDEX_DIGITS + 2 + group + clique.name.len();
-        let list = Entries { internal: &internal, path: path.child("resourceSharing"), owner };
+        let list = Entries {
+            internal: &internal,
+            path: path.child("resourceSharing"),
+            owner,
+        };
         list.check(clique.resource_sharing.iter(), errors);
     }
     for (path, group) in subject.groups() {
         let owner = subject.name().len() + INDEX_DIGITS + 2 + group.name.len();
-        let list = Entries { internal: &internal, path: path.child("resourceSharing"), owner };
+        let list = Entries {
+            internal: &internal,
+            path: path.child("resourceSharing"),
+            owner,
+        };
         list.check(group.resource_sharing.iter().map(|it| &it.reference), errors);
         for (index, entry) in group.resource_sharing.iter().enumerate() {
             let path = list.path.index(index).child("filter");
@@ -52,9 +74,13 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
                 errors.push(Error::required(path.clone(), messages::FILTER_EMPTY));
             }
             let cliques = path.child("childCliqueNames");
-            known(&filter.child_clique_names, &cliques, messages::FILTER_CLIQUE_UNKNOWN, errors, |it| {
-                group.clique_names.iter().any(|name| name == it)
-            });
+            known(
+                &filter.child_clique_names,
+                &cliques,
+                messages::FILTER_CLIQUE_UNKNOWN,
+                errors,
+                |it| group.clique_names.iter().any(|name| name == it),
+            );
         }
     }
 }
@@ -64,7 +90,11 @@ fn claim_templates<'a>(subject: &Subject<'a>, errors: &mut Errors) -> BTreeSet<&
     let list = template_path().child("resourceClaimTemplates");
     let templates = &subject.template().resource_claim_templates;
     if templates.len() > MAX_CLAIM_TEMPLATES {
-        errors.push(Error::too_many(list.clone(), templates.len(), MAX_CLAIM_TEMPLATES));
+        errors.push(Error::too_many(
+            list.clone(),
+            templates.len(),
+            MAX_CLAIM_TEMPLATES,
+        ));
     }
     let mut names = BTreeSet::new();
     for (index, template) in templates.iter().enumerate() {
@@ -74,9 +104,20 @@ fn claim_templates<'a>(subject: &Subject<'a>, errors: &mut Errors) -> BTreeSet<&
         } else if !names.insert(template.name.as_str()) {
             errors.push(Error::duplicate(path.child("name"), &template.name));
         }
-        let devices = template.template_spec.spec.as_ref().and_then(|it| it.devices.as_ref());
-        if devices.and_then(|it| it.requests.as_ref()).is_none_or(Vec::is_empty) {
-            let path = path.child("templateSpec").child("spec").child("devices").child("requests");
+        let devices = template
+            .template_spec
+            .spec
+            .as_ref()
+            .and_then(|it| it.devices.as_ref());
+        if devices
+            .and_then(|it| it.requests.as_ref())
+            .is_none_or(Vec::is_empty)
+        {
+            let path = path
+                .child("templateSpec")
+                .child("spec")
+                .child("devices")
+                .child("requests");
             errors.push(Error::required(path, messages::CLAIM_REQUEST_MISSING));
         }
     }
@@ -104,7 +145,10 @@ impl Entries<'_> {
                 errors.push(Error::required(path.child("name"), "must not be empty"));
             } else if !names.insert(&entry.name) {
                 let error = Error::duplicate(path.child("name"), &entry.name);
-                errors.push(Error { detail: messages::SHARING_TWICE.to_owned(), ..error });
+                errors.push(Error {
+                    detail: messages::SHARING_TWICE.to_owned(),
+                    ..error
+                });
             }
             if !namespace.is_empty() && self.internal.contains(entry.name.as_str()) {
                 let error = Error::invalid(path.child("namespace"), namespace, messages::SHARING_NAMESPACE);

@@ -3,7 +3,7 @@
 use super::{Subject, Verdict, template_path};
 use crate::{
     field::{Error, Errors, Path},
-    limits::{MAX_CLIQUES, MAX_CLIQUE_REPLICAS, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_SET_REPLICAS},
+    limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_SET_REPLICAS},
     messages,
     wire::AutoScalingConfig,
 };
@@ -14,7 +14,11 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     let replicas = subject.set.spec.replicas;
     let path = Path::of(&["spec", "replicas"]);
     if replicas < 0 {
-        errors.push(Error::invalid(path, replicas, "must be greater than or equal to 0"));
+        errors.push(Error::invalid(
+            path,
+            replicas,
+            "must be greater than or equal to 0",
+        ));
     } else if replicas > MAX_SET_REPLICAS {
         errors.push(Error::invalid(path, replicas, at_most(MAX_SET_REPLICAS)));
     }
@@ -37,14 +41,22 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     for (path, clique) in subject.cliques() {
         let spec = &clique.spec;
         let path = path.child("spec");
-        let size = Size { replicas: spec.replicas, min_available: spec.min_available, max: MAX_CLIQUE_REPLICAS };
+        let size = Size {
+            replicas: spec.replicas,
+            min_available: spec.min_available,
+            max: MAX_CLIQUE_REPLICAS,
+        };
         size.check(&path, errors);
         if let Some(config) = &spec.auto_scaling_config {
             size.check_autoscaler(config, &path.child("autoScalingConfig"), errors);
         }
     }
     for (path, group) in subject.groups() {
-        let size = Size { replicas: group.replicas, min_available: group.min_available, max: MAX_GROUP_REPLICAS };
+        let size = Size {
+            replicas: group.replicas,
+            min_available: group.min_available,
+            max: MAX_GROUP_REPLICAS,
+        };
         size.check(&path, errors);
         if let Some(config) = &group.scale_config {
             size.check_autoscaler(config, &path.child("scaleConfig"), errors);
@@ -75,16 +87,30 @@ impl Size {
     fn check(self, path: &Path, errors: &mut Errors) {
         let replicas = self.replicas.unwrap_or(0);
         if replicas <= 0 {
-            errors.push(Error::invalid(path.child("replicas"), replicas, "must be greater than or equal to 1"));
+            errors.push(Error::invalid(
+                path.child("replicas"),
+                replicas,
+                "must be greater than or equal to 1",
+            ));
         } else if replicas > self.max {
-            errors.push(Error::invalid(path.child("replicas"), replicas, at_most(self.max)));
+            errors.push(Error::invalid(
+                path.child("replicas"),
+                replicas,
+                at_most(self.max),
+            ));
         }
         let path = path.child("minAvailable");
         match self.min_available {
             None => errors.push(Error::required(path, "")),
-            Some(min) if min <= 0 => errors.push(Error::invalid(path, min, "must be greater than or equal to 1")),
+            Some(min) if min <= 0 => {
+                errors.push(Error::invalid(path, min, "must be greater than or equal to 1"))
+            }
             Some(min) if min > replicas => {
-                errors.push(Error::invalid(path, min, format!("{} ({replicas})", messages::ABOVE_REPLICAS)));
+                errors.push(Error::invalid(
+                    path,
+                    min,
+                    format!("{} ({replicas})", messages::ABOVE_REPLICAS),
+                ));
             }
             Some(_) => {}
         }
@@ -105,9 +131,17 @@ impl Size {
         if max > self.max {
             errors.push(Error::invalid(max_path, max, at_most(self.max)));
         } else if let Some(low) = config.min_replicas.filter(|low| max < *low) {
-            errors.push(Error::invalid(max_path, max, format!("{} ({low})", messages::MAX_BELOW_MIN)));
+            errors.push(Error::invalid(
+                max_path,
+                max,
+                format!("{} ({low})", messages::MAX_BELOW_MIN),
+            ));
         } else if max < replicas {
-            errors.push(Error::invalid(max_path, max, format!("{} ({replicas})", messages::MAX_BELOW_REPLICAS)));
+            errors.push(Error::invalid(
+                max_path,
+                max,
+                format!("{} ({replicas})", messages::MAX_BELOW_REPLICAS),
+            ));
         }
     }
 }

@@ -1,0 +1,190 @@
+//! The rules, row by row: what is refused, at which field, with which kind of error, and by whom on a cluster.
+
+mod table;
+
+use std::collections::BTreeSet;
+
+use grove_api::{
+    defaulting::default_pod_clique_set,
+    review::{Review, review, review_update},
+    schema::{self, Crd},
+    validation::Verdict,
+    wire::PodCliqueSet,
+};
+use serde_json::Value;
+use table::{Refused, Row};
+
+fn verdict(row: &Row) -> Verdict {
+    let environment = row.environment();
+    let outcome = match row.old() {
+        Some(old) => review_update(&row.object(), &old, &environment),
+        None => review(&row.object(), &environment),
+    };
+    match outcome {
+        Review::Checked(verdict) => verdict,
+        Review::Foreign => panic!("{}: not one of our kinds", row.name),
+    }
+}
+
+fn findings(verdict: &Verdict) -> Vec<String> {
+    verdict
+        .errors
+        .iter()
+        .map(|it| format!("{} {:?}", it.path, it.kind))
+        .collect()
+}
+
+#[test]
+fn every_base_is_valid() {
+    for name in [
+        "pair",
+        "grouped",
+        "sharing",
+        "packed",
+        "policy",
+        "binding",
+        "clique",
+        "scaling-group",
+        "gang",
+    ] {
+        match review(&table::base(name), &table::environment(true, true)) {
+            Review::Checked(verdict) => assert_eq!(verdict, Verdict::default(), "{name}"),
+            Review::Foreign => panic!("{name}: not one of our kinds"),
+        }
+    }
+}
+
+#[test]
+fn every_invalid_row_is_refused_at_its_fields() {
+    let rows = table::invalid();
+    assert!(rows.len() >= 80, "{} rows", rows.len());
+    let names: BTreeSet<&str> = rows.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names.len(), rows.len(), "names of rows are not unique");
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let got = verdict(row);
+        if findings(&got) != row.errors || row.errors.is_empty() {
+            let texts: Vec<String> = got.errors.iter().map(ToString::to_string).collect();
+            wrong.push(format!("{}: want {:?}, got {:#?}", row.name, row.errors, texts));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_allowed_row_is_admitted() {
+    for row in table::allowed() {
+        let got = verdict(&row);
+        assert_eq!(
+            findings(&got),
+            Vec::<String>::new(),
+            "{}: {:?}",
+            row.name,
+            got.errors
+        );
+    }
+}
+
+/// Rows that the evaluator here cannot judge: it matches list items by position, the API server by name.
+const MATCHED_BY_NAME: [&str; 2] = ["reorder-without-start-order", "update-cliques-reordered"];
+
+/// The table's word on who refuses a row is what the schema and the CEL rules of the CRD say.
+#[test]
+fn schema_and_cel_refuse_what_the_table_says() {
+    let mut wrong = Vec::new();
+    let rows = table::invalid().into_iter().chain(table::allowed());
+    for row in rows.filter(|row| !MATCHED_BY_NAME.contains(&row.name.as_str())) {
+        let (by, text) = refused_by(&row);
+        // An allowed row has no word in the table: neither schema nor CEL may refuse it.
+        if by != row.refused.unwrap_or(Refused::Admission) {
+            wrong.push(format!(
+                "{}: table says {:?}, it is {by:?}: {text}",
+                row.name, row.refused
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Runs the CRD's schema and CEL rules over the row as the API server does, behind the defaulting webhook.
+fn refused_by(row: &Row) -> (Refused, String) {
+    let old = row.old().map(|old| defaulted(old, None).unwrap());
+    let Some(mut object) = defaulted(row.object(), old.as_ref()) else {
+        return (Refused::Schema, "does not decode".to_owned());
+    };
+    let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
+    let Some(crd) = Crd::of(&text("apiVersion"), &text("kind")) else {
+        return (Refused::Schema, "no such kind".to_owned());
+    };
+    match (&object["metadata"]["name"], &object["metadata"]["generateName"]) {
+        (Value::Null, Value::Null) => return (Refused::Schema, "the server asks for a name".to_owned()),
+        (Value::Null, prefix) => object["metadata"]["name"] = format!("{}x", prefix.as_str().unwrap()).into(),
+        _ => {}
+    }
+    let found = schema::check(crd.schema(), &object);
+    if !found.is_empty() {
+        return (Refused::Schema, format!("{found:?}"));
+    }
+    let mut schema = crd.schema().clone();
+    if old.is_some() {
+        without_rules_for_new_objects(&mut schema);
+    }
+    match kube_cel::Validator::new().validate(&schema, &object, old.as_ref()) {
+        Ok(()) => (Refused::Admission, String::new()),
+        Err(errors) => {
+            let texts: Vec<String> = errors
+                .iter()
+                .map(|it| format!("{}: {}", it.field_path, it.message))
+                .collect();
+            (Refused::Cel, texts.join("; "))
+        }
+    }
+}
+
+/// Rules that begin with `oldSelf.hasValue() ||` hold in an update; the evaluator here does not know `hasValue`
+/// of an old object.
+fn without_rules_for_new_objects(schema: &mut Value) {
+    if let Some(Value::Array(rules)) = schema.get_mut("x-kubernetes-validations") {
+        rules.retain(|rule| rule.get("optionalOldSelf").is_none());
+    }
+}
+
+/// The object behind the defaulting webhook; unknown fields stay, so that the schema sees them.
+fn defaulted(mut object: Value, old: Option<&Value>) -> Option<Value> {
+    if object["kind"] != "PodCliqueSet" {
+        return Some(object);
+    }
+    let old: Option<PodCliqueSet> = old.map(|it| serde_json::from_value(it.clone()).unwrap());
+    let before: PodCliqueSet = serde_json::from_value(object.clone()).ok()?;
+    let mut after = before.clone();
+    default_pod_clique_set(&mut after, old.as_ref());
+    let patch = json_patch::diff(
+        &serde_json::to_value(before).unwrap(),
+        &serde_json::to_value(after).unwrap(),
+    );
+    json_patch::patch(&mut object, &patch).ok()?;
+    Some(object)
+}
+
+#[test]
+fn messages_say_what_to_do() {
+    let message = |name: &str| {
+        let rows = table::invalid();
+        let row = rows.iter().find(|row| row.name == name).unwrap();
+        verdict(row).errors[0].to_string()
+    };
+    assert_eq!(
+        message("minimum-above-replicas"),
+        "spec.template.cliques[1].spec.minAvailable: Invalid value: 5: must not be greater than replicas (3)"
+    );
+    assert_eq!(
+        message("field-unknown"),
+        r#"spec.template.cliques[1].spec.minAvailabel: Unknown field: did you mean "minAvailable"?"#
+    );
+    assert_eq!(
+        message("start-order-cycle"),
+        r#"spec.template.cliques[0].spec.startsAfter: Invalid value: ["b"]: cliques wait for each other: a → b → a"#
+    );
+    assert!(message("scheduler-binary-name").contains("default-scheduler"));
+    assert!(message("label-value-number").contains("put it in quotes"));
+}
