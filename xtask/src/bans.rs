@@ -7,12 +7,7 @@ use crate::policy::Policy;
 
 /// Reports banned crates, and crates that are there in two versions though one is asked for.
 pub(crate) fn check(metadata: &Metadata, policy: &Policy) -> Vec<Finding> {
-    let named = |name: &str| {
-        metadata
-            .externals()
-            .filter(|it| it.name == name)
-            .collect::<Vec<_>>()
-    };
+    let named = |name: &str| metadata.externals().filter(|it| it.name == name).collect::<Vec<_>>();
     let mut findings = Vec::new();
     for ban in &policy.banned {
         for package in named(&ban.name) {
@@ -44,10 +39,8 @@ pub(crate) fn check(metadata: &Metadata, policy: &Policy) -> Vec<Finding> {
 }
 
 fn routes(metadata: &Metadata, versions: &[&Package]) -> String {
-    let each: Vec<_> = versions
-        .iter()
-        .map(|it| format!("{} by {}", it.version, metadata.route_to(it)))
-        .collect();
+    let each: Vec<_> =
+        versions.iter().map(|it| format!("{} by {}", it.version, metadata.route_to(it))).collect();
     each.join(", ")
 }
 
@@ -71,25 +64,16 @@ mod tests {
 
     #[test]
     fn a_clean_graph_is_fine() {
-        assert_eq!(
-            found(&[("app", "kube@5.0.0"), ("kube@5.0.0", "serde@1.0.0")]),
-            Vec::<String>::new()
-        );
+        assert_eq!(found(&[("app", "kube@5.0.0"), ("kube@5.0.0", "serde@1.0.0")]), Vec::<String>::new());
     }
 
     #[test]
     fn a_banned_crate_is_found_with_its_path() {
-        let edges = [
-            ("app", "kube@5.0.0"),
-            ("kube@5.0.0", "tls@0.3.0"),
-            ("tls@0.3.0", "openssl@0.10.1"),
-        ];
+        let edges = [("app", "kube@5.0.0"), ("kube@5.0.0", "tls@0.3.0"), ("tls@0.3.0", "openssl@0.10.1")];
         assert_eq!(
             found(&edges),
-            [
-                "openssl 0.10.1: banned (TLS is rustls), drop the dependency or the feature that brings it: \
-                 app -> kube -> tls -> openssl"
-            ]
+            ["openssl 0.10.1: banned (TLS is rustls), drop the dependency or the feature that brings it: \
+                 app -> kube -> tls -> openssl"]
         );
     }
 
@@ -100,11 +84,7 @@ mod tests {
 
     #[test]
     fn two_versions_are_found() {
-        let edges = [
-            ("app", "kube@5.0.0"),
-            ("app", "helper@1.0.0"),
-            ("helper@1.0.0", "kube@4.2.0"),
-        ];
+        let edges = [("app", "kube@5.0.0"), ("app", "helper@1.0.0"), ("helper@1.0.0", "kube@4.2.0")];
         assert_eq!(
             found(&edges),
             [
@@ -116,9 +96,6 @@ mod tests {
 
     #[test]
     fn two_versions_of_another_crate_are_fine() {
-        assert_eq!(
-            found(&[("app", "syn@1.0.0"), ("app", "syn@2.0.0")]),
-            Vec::<String>::new()
-        );
+        assert_eq!(found(&[("app", "syn@1.0.0"), ("app", "syn@2.0.0")]), Vec::<String>::new());
     }
 }

@@ -43,18 +43,12 @@ mod tests {
     use crate::fixture::lines;
     use crate::layers::Allowed;
 
-    const TABLE: Table = &[
-        ("low", Allowed::Only(&[])),
-        ("mid", Allowed::Only(&["low"])),
-        ("top", Allowed::All),
-    ];
+    const TABLE: Table =
+        &[("low", Allowed::Only(&[])), ("mid", Allowed::Only(&["low"])), ("top", Allowed::All)];
 
     /// A workspace of `low`, `mid`, `top` and `extra` members, where `from` has one dependency on `to`.
     fn workspace(from: &str, to: &str, kind: Option<&str>, extra: &[&str]) -> Metadata {
-        let names: Vec<&str> = ["low", "mid", "top"]
-            .into_iter()
-            .chain(extra.iter().copied())
-            .collect();
+        let names: Vec<&str> = ["low", "mid", "top"].into_iter().chain(extra.iter().copied()).collect();
         let packages: Vec<Value> = names
             .iter()
             .map(|name| {
@@ -81,20 +75,14 @@ mod tests {
     fn a_forbidden_edge_is_found() {
         let got = found("low", "mid", None);
         assert_eq!(got.len(), 1, "{got:?}");
-        assert!(
-            got[0].starts_with("low: may not depend on mid (normal dependency), "),
-            "{got:?}"
-        );
+        assert!(got[0].starts_with("low: may not depend on mid (normal dependency), "), "{got:?}");
     }
 
     #[test]
     fn a_forbidden_build_edge_is_found() {
         let got = found("low", "mid", Some("build"));
         assert_eq!(got.len(), 1, "{got:?}");
-        assert!(
-            got[0].starts_with("low: may not depend on mid (build dependency), "),
-            "{got:?}"
-        );
+        assert!(got[0].starts_with("low: may not depend on mid (build dependency), "), "{got:?}");
     }
 
     #[test]

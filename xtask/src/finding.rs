@@ -13,10 +13,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) fn new(subject: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self {
-            subject: subject.into(),
-            problem: problem.into(),
-        }
+        Self { subject: subject.into(), problem: problem.into() }
     }
 }
 

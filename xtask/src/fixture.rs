@@ -26,11 +26,7 @@ pub(crate) fn graph(edges: &[(&str, &str)]) -> Metadata {
     let nodes: Vec<Value> = ids
         .iter()
         .map(|id| {
-            let to: Vec<&str> = edges
-                .iter()
-                .filter(|(from, _)| from == id)
-                .map(|(_, to)| *to)
-                .collect();
+            let to: Vec<&str> = edges.iter().filter(|(from, _)| from == id).map(|(_, to)| *to).collect();
             json!({ "id": id, "dependencies": to })
         })
         .collect();

@@ -29,19 +29,10 @@ pub(crate) const TABLE: Table = &[
     ("grove-plan", Allowed::Only(&["grove-api"])),
     ("grove-scheduler", Allowed::Only(&["grove-api"])),
     ("grove-runtime", Allowed::Only(&[])),
-    (
-        "grove-operator",
-        Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime"]),
-    ),
-    (
-        "grove-podgrouper",
-        Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime"]),
-    ),
+    ("grove-operator", Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime"])),
+    ("grove-podgrouper", Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime"])),
     ("grove-apiserver", Allowed::Only(&[])),
-    (
-        "grove-sandbox",
-        Allowed::Only(&["grove-apiserver", "grove-runtime"]),
-    ),
+    ("grove-sandbox", Allowed::Only(&["grove-apiserver", "grove-runtime"])),
     ("grove-initc", Allowed::Only(&[])),
     ("grove", Allowed::All),
     // Scenarios also run against a real cluster, so they see what a client sees and nothing of the operator.

@@ -66,10 +66,7 @@ mod tests {
             "workspace_members": ["app"],
             "resolve": { "nodes": [{ "id": "app", "dependencies": ["x"] }, { "id": "x", "dependencies": [] }] },
         });
-        lines(&check(
-            &Metadata::from_json(&metadata).unwrap(),
-            &Policy::parse(POLICY).unwrap(),
-        ))
+        lines(&check(&Metadata::from_json(&metadata).unwrap(), &Policy::parse(POLICY).unwrap()))
     }
 
     #[test]
@@ -81,10 +78,8 @@ mod tests {
     fn a_licence_that_is_not_allowed_is_found() {
         assert_eq!(
             found("x", Some("GPL-3.0 AND MIT")),
-            [
-                "x 1.2.3: licence `GPL-3.0 AND MIT` is not allowed, replace the crate or allow the licence in \
-                 deny.toml; it comes by app -> x"
-            ]
+            ["x 1.2.3: licence `GPL-3.0 AND MIT` is not allowed, replace the crate or allow the licence in \
+                 deny.toml; it comes by app -> x"]
         );
     }
 
@@ -98,19 +93,13 @@ mod tests {
     #[test]
     fn a_missing_licence_needs_an_exception() {
         let got = found("x", None);
-        assert!(
-            got[0].starts_with("x 1.2.3: its manifest names no licence, "),
-            "{got:?}"
-        );
+        assert!(got[0].starts_with("x 1.2.3: its manifest names no licence, "), "{got:?}");
         assert_eq!(found("odd", None), Vec::<String>::new());
     }
 
     #[test]
     fn a_malformed_licence_is_found() {
         let got = found("x", Some("MIT OR"));
-        assert!(
-            got[0].contains("cannot be read (expected a licence at the end)"),
-            "{got:?}"
-        );
+        assert!(got[0].contains("cannot be read (expected a licence at the end)"), "{got:?}");
     }
 }

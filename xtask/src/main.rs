@@ -88,10 +88,7 @@ fn parse(arguments: &[String]) -> Result<Request, String> {
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args_os()
-        .skip(1)
-        .map(|it| it.to_string_lossy().into_owned())
-        .collect();
+    let arguments: Vec<String> = env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
     match parse(&arguments) {
         Ok(Request::Help) => {
             say(USAGE.trim_end());
@@ -129,9 +126,7 @@ fn run(checks: &[Check]) -> ExitCode {
         say(&format!("xtask: {names}: no findings"));
         ExitCode::SUCCESS
     } else {
-        say(&format!(
-            "xtask: {names}: {found} finding(s), {broken} check(s) could not run"
-        ));
+        say(&format!("xtask: {names}: {found} finding(s), {broken} check(s) could not run"));
         ExitCode::FAILURE
     }
 }
@@ -147,14 +142,9 @@ impl Workspace {
     /// The workspace whose cargo runs this program, or the one in the current directory.
     fn new() -> Self {
         let manifest = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-        let root = manifest
-            .and_then(|it| it.parent().map(PathBuf::from))
-            .unwrap_or_else(|| PathBuf::from("."));
-        Self {
-            root,
-            metadata: OnceCell::new(),
-            files: OnceCell::new(),
-        }
+        let root =
+            manifest.and_then(|it| it.parent().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
+        Self { root, metadata: OnceCell::new(), files: OnceCell::new() }
     }
 
     fn run(&self, check: Check) -> Result<Vec<Finding>, String> {
@@ -180,10 +170,7 @@ impl Workspace {
     }
 
     fn metadata(&self) -> Result<&Metadata, String> {
-        self.metadata
-            .get_or_init(|| Metadata::load(&self.root))
-            .as_ref()
-            .map_err(Clone::clone)
+        self.metadata.get_or_init(|| Metadata::load(&self.root)).as_ref().map_err(Clone::clone)
     }
 
     fn files(&self) -> Result<&[TextFile], String> {
@@ -216,21 +203,14 @@ mod tests {
         assert_eq!(parsed(&["tidy"]), Ok(Request::Run(Check::ALL.to_vec())));
         assert_eq!(parsed(&["--help"]), Ok(Request::Help));
         assert_eq!(parsed(&[]), Err("expected one command, got 0".to_owned()));
-        assert_eq!(
-            parsed(&["deps", "deny"]),
-            Err("expected one command, got 2".to_owned())
-        );
+        assert_eq!(parsed(&["deps", "deny"]), Err("expected one command, got 2".to_owned()));
         assert_eq!(parsed(&["dep"]), Err("unknown command `dep`".to_owned()));
     }
 
     #[test]
     fn usage_names_every_command() {
         for check in Check::ALL {
-            assert!(
-                USAGE.contains(&format!("\n  {} ", check.name())),
-                "{}",
-                check.name()
-            );
+            assert!(USAGE.contains(&format!("\n  {} ", check.name())), "{}", check.name());
         }
     }
 }

@@ -89,11 +89,7 @@ impl Metadata {
         for node in list(&value["resolve"], "nodes")? {
             edges.insert(text(node, "id")?, texts(node, "dependencies")?);
         }
-        Ok(Self {
-            packages,
-            members: texts(value, "workspace_members")?,
-            edges,
-        })
+        Ok(Self { packages, members: texts(value, "workspace_members")?, edges })
     }
 
     /// The packages of this workspace.
@@ -103,9 +99,7 @@ impl Metadata {
 
     /// The packages that come from elsewhere, for every target and for tests too.
     pub(crate) fn externals(&self) -> impl Iterator<Item = &Package> {
-        self.packages
-            .values()
-            .filter(|package| !self.members.contains(&package.id))
+        self.packages.values().filter(|package| !self.members.contains(&package.id))
     }
 
     /// The shortest way from a workspace member to `package`, as `member -> … -> package`.
@@ -133,10 +127,7 @@ impl Metadata {
 }
 
 fn read_package(value: &Value) -> Result<Package, String> {
-    let dependencies = list(value, "dependencies")?
-        .iter()
-        .map(read_dependency)
-        .collect::<Result<_, _>>()?;
+    let dependencies = list(value, "dependencies")?.iter().map(read_dependency).collect::<Result<_, _>>()?;
     Ok(Package {
         id: text(value, "id")?,
         name: text(value, "name")?,
@@ -153,33 +144,20 @@ fn read_dependency(value: &Value) -> Result<Dependency, String> {
         Some("dev") => Kind::Dev,
         Some(other) => return Err(format!("cargo metadata: unknown dependency kind `{other}`")),
     };
-    Ok(Dependency {
-        name: text(value, "name")?,
-        kind,
-        is_local: value["source"].is_null(),
-    })
+    Ok(Dependency { name: text(value, "name")?, kind, is_local: value["source"].is_null() })
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], String> {
-    value[key]
-        .as_array()
-        .map(Vec::as_slice)
-        .ok_or_else(|| format!("cargo metadata: no list `{key}`"))
+    value[key].as_array().map(Vec::as_slice).ok_or_else(|| format!("cargo metadata: no list `{key}`"))
 }
 
 fn text(value: &Value, key: &str) -> Result<String, String> {
-    value[key]
-        .as_str()
-        .map(str::to_owned)
-        .ok_or_else(|| format!("cargo metadata: no text `{key}`"))
+    value[key].as_str().map(str::to_owned).ok_or_else(|| format!("cargo metadata: no text `{key}`"))
 }
 
 fn texts(value: &Value, key: &str) -> Result<Vec<String>, String> {
     let not_text = || format!("cargo metadata: `{key}` holds something other than text");
-    list(value, key)?
-        .iter()
-        .map(|it| it.as_str().map(str::to_owned).ok_or_else(not_text))
-        .collect()
+    list(value, key)?.iter().map(|it| it.as_str().map(str::to_owned).ok_or_else(not_text)).collect()
 }
 
 #[cfg(test)]
@@ -191,14 +169,7 @@ mod tests {
 
     #[test]
     fn the_route_is_the_shortest_one() {
-        let graph = graph(&[
-            ("app", "a"),
-            ("app", "b"),
-            ("a", "z"),
-            ("b", "c"),
-            ("c", "z"),
-            ("z", "a"),
-        ]);
+        let graph = graph(&[("app", "a"), ("app", "b"), ("a", "z"), ("b", "c"), ("c", "z"), ("z", "a")]);
         let target = graph.externals().find(|it| it.name == "z").unwrap();
         assert_eq!(graph.route_to(target), "app -> a -> z");
     }
@@ -206,26 +177,14 @@ mod tests {
     #[test]
     fn members_are_not_external() {
         let graph = graph(&[("app", "a")]);
-        assert_eq!(
-            graph.members().map(|it| it.name.as_str()).collect::<Vec<_>>(),
-            ["app"]
-        );
-        assert_eq!(
-            graph.externals().map(|it| it.name.as_str()).collect::<Vec<_>>(),
-            ["a"]
-        );
+        assert_eq!(graph.members().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["app"]);
+        assert_eq!(graph.externals().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["a"]);
     }
 
     #[test]
     fn other_json_is_an_error() {
-        assert_eq!(
-            Metadata::from_json(&json!({})).unwrap_err(),
-            "cargo metadata: no list `packages`"
-        );
+        assert_eq!(Metadata::from_json(&json!({})).unwrap_err(), "cargo metadata: no list `packages`");
         let no_graph = json!({ "packages": [], "workspace_members": [], "resolve": null });
-        assert_eq!(
-            Metadata::from_json(&no_graph).unwrap_err(),
-            "cargo metadata: no list `nodes`"
-        );
+        assert_eq!(Metadata::from_json(&no_graph).unwrap_err(), "cargo metadata: no list `nodes`");
     }
 }

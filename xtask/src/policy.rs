@@ -42,36 +42,17 @@ impl Policy {
             return Err("[bans] allow is not understood by xtask, use deny".to_owned());
         }
 
-        let mut policy = Self {
-            licences: texts(licenses, "allow")?,
-            ..Self::default()
-        };
+        let mut policy = Self { licences: texts(licenses, "allow")?, ..Self::default() };
         for exception in list(licenses, "exceptions")? {
             let more = texts(table(exception, "licenses.exceptions")?, "allow")?;
-            policy
-                .exceptions
-                .entry(crate_name(exception)?)
-                .or_default()
-                .extend(more);
+            policy.exceptions.entry(crate_name(exception)?).or_default().extend(more);
         }
         for entry in list(bans, "deny")? {
             let get = |key: &str| entry.as_table().and_then(|it| it.get(key));
-            let reason = get("reason")
-                .and_then(Value::as_str)
-                .unwrap_or("deny.toml gives no reason");
-            let ban = Ban {
-                name: crate_name(entry)?,
-                reason: reason.to_owned(),
-            };
-            let single = get("deny-multiple-versions")
-                .and_then(Value::as_bool)
-                .unwrap_or(false);
-            if single {
-                &mut policy.single
-            } else {
-                &mut policy.banned
-            }
-            .push(ban);
+            let reason = get("reason").and_then(Value::as_str).unwrap_or("deny.toml gives no reason");
+            let ban = Ban { name: crate_name(entry)?, reason: reason.to_owned() };
+            let single = get("deny-multiple-versions").and_then(Value::as_bool).unwrap_or(false);
+            if single { &mut policy.single } else { &mut policy.banned }.push(ban);
         }
         Ok(policy)
     }
@@ -79,19 +60,12 @@ impl Policy {
 
 /// The crate that an entry means: `"name"`, `{ crate = "name" }` or the older `{ name = "name" }`.
 fn crate_name(entry: &Value) -> Result<String, String> {
-    let in_table = || {
-        entry
-            .get("crate")
-            .or_else(|| entry.get("name"))
-            .and_then(Value::as_str)
-    };
+    let in_table = || entry.get("crate").or_else(|| entry.get("name")).and_then(Value::as_str);
     let Some(name) = entry.as_str().or_else(in_table) else {
         return Err(format!("an entry names no crate: {entry:?}"));
     };
     if name.contains([':', '@']) || entry.get("version").is_some() {
-        return Err(format!(
-            "{name}: version constraints are not understood by xtask, name only the crate"
-        ));
+        return Err(format!("{name}: version constraints are not understood by xtask, name only the crate"));
     }
     Ok(name.to_owned())
 }
@@ -109,18 +83,12 @@ fn list<'a>(table: &'a Table, key: &str) -> Result<&'a [Value], String> {
     let Some(value) = table.get(key) else {
         return Ok(&[]);
     };
-    value
-        .as_array()
-        .map(Vec::as_slice)
-        .ok_or_else(|| format!("{key} is not a list"))
+    value.as_array().map(Vec::as_slice).ok_or_else(|| format!("{key} is not a list"))
 }
 
 fn texts(table: &Table, key: &str) -> Result<BTreeSet<String>, String> {
     let not_text = || format!("{key} holds something other than text");
-    list(table, key)?
-        .iter()
-        .map(|it| it.as_str().map(str::to_owned).ok_or_else(not_text))
-        .collect()
+    list(table, key)?.iter().map(|it| it.as_str().map(str::to_owned).ok_or_else(not_text)).collect()
 }
 
 #[cfg(test)]
@@ -128,10 +96,7 @@ mod tests {
     use super::*;
 
     fn ban(name: &str, reason: &str) -> Ban {
-        Ban {
-            name: name.to_owned(),
-            reason: reason.to_owned(),
-        }
+        Ban { name: name.to_owned(), reason: reason.to_owned() }
     }
 
     #[test]
@@ -161,11 +126,7 @@ mod tests {
         let no_reason = "deny.toml gives no reason";
         assert_eq!(
             policy.banned,
-            [
-                ban("plain", no_reason),
-                ban("openssl", "TLS is rustls"),
-                ban("old-form", no_reason)
-            ]
+            [ban("plain", no_reason), ban("openssl", "TLS is rustls"), ban("old-form", no_reason)]
         );
         assert_eq!(policy.single, [ban("kube", "types differ")]);
     }
@@ -176,17 +137,11 @@ mod tests {
             ("", "no section [licenses]"),
             ("[licenses]", "no section [bans]"),
             ("[licenses]\nallow = 1\n[bans]", "allow is not a list"),
-            (
-                "[licenses]\nallow = [1]\n[bans]",
-                "allow holds something other than text",
-            ),
+            ("[licenses]\nallow = [1]\n[bans]", "allow holds something other than text"),
             ("[licenses]\n[bans]\nallow = []", "use deny"),
             ("[licenses]\n[bans]\ndeny = ['a@1.0.0']", "version constraints"),
             ("[licenses]\n[bans]\ndeny = ['a:<1']", "version constraints"),
-            (
-                "[licenses]\n[bans]\ndeny = [{ name = 'a', version = '1' }]",
-                "version constraints",
-            ),
+            ("[licenses]\n[bans]\ndeny = [{ name = 'a', version = '1' }]", "version constraints"),
             ("[licenses]\n[bans]\ndeny = [{ reason = 'x' }]", "names no crate"),
             ("[licenses", "deny.toml: "),
         ];

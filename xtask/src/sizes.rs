@@ -54,8 +54,7 @@ pub(crate) fn check(files: &[TextFile], exempt: Exemptions) -> Report {
 }
 
 fn is_rust(path: &str) -> bool {
-    path.rsplit_once('.')
-        .is_some_and(|(_, extension)| extension == "rs")
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension == "rs")
 }
 
 #[cfg(test)]
@@ -64,10 +63,7 @@ mod tests {
     use crate::fixture::lines;
 
     fn file(path: &str, lines: usize) -> TextFile {
-        TextFile {
-            path: path.to_owned(),
-            text: "x\n".repeat(lines),
-        }
+        TextFile { path: path.to_owned(), text: "x\n".repeat(lines) }
     }
 
     #[test]
@@ -98,14 +94,8 @@ mod tests {
 
     #[test]
     fn a_listed_file_may_be_longer() {
-        let report = check(
-            &[file("tests/table.rs", 900)],
-            &[("tests/table.rs", "one row a case")],
-        );
-        assert!(
-            report.findings.is_empty() && report.warnings.is_empty(),
-            "{report:?}"
-        );
+        let report = check(&[file("tests/table.rs", 900)], &[("tests/table.rs", "one row a case")]);
+        assert!(report.findings.is_empty() && report.warnings.is_empty(), "{report:?}");
     }
 
     #[test]
@@ -114,10 +104,8 @@ mod tests {
             let report = check(&files, &[("tests/table.rs", "one row a case")]);
             assert_eq!(
                 lines(&report.findings),
-                [
-                    "tests/table.rs: exempt from the size limit without need, remove it from EXEMPT in \
-                     xtask/src/sizes.rs"
-                ]
+                ["tests/table.rs: exempt from the size limit without need, remove it from EXEMPT in \
+                     xtask/src/sizes.rs"]
             );
         }
     }

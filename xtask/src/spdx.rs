@@ -11,10 +11,7 @@ use std::vec::IntoIter;
 /// A licence with an exception is asked for as one text, `Apache-2.0 WITH LLVM-exception`, because accepting a
 /// licence says nothing of what an exception makes of it. `X+` (or any later version) is satisfied by `X`.
 pub(crate) fn satisfiable(expression: &str, accepts: &dyn Fn(&str) -> bool) -> Result<bool, String> {
-    let mut parser = Parser {
-        tokens: tokens(expression).into_iter().peekable(),
-        accepts,
-    };
+    let mut parser = Parser { tokens: tokens(expression).into_iter().peekable(), accepts };
     let answer = parser.any_of()?;
     match parser.tokens.next() {
         None => Ok(answer),
@@ -23,10 +20,7 @@ pub(crate) fn satisfiable(expression: &str, accepts: &dyn Fn(&str) -> bool) -> R
 }
 
 fn tokens(expression: &str) -> Vec<String> {
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     spaced.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -57,11 +51,7 @@ impl Parser<'_> {
     fn one(&mut self) -> Result<bool, String> {
         if self.take("(") {
             let answer = self.any_of()?;
-            return if self.take(")") {
-                Ok(answer)
-            } else {
-                Err("missing `)`".to_owned())
-            };
+            return if self.take(")") { Ok(answer) } else { Err("missing `)`".to_owned()) };
         }
         let licence = self.identifier()?;
         if self.take("WITH") {

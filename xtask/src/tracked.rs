@@ -27,10 +27,7 @@ pub(crate) fn load(root: &Path) -> Result<Vec<TextFile>, String> {
     }
     let paths = split(&output.stdout)?;
     if paths.is_empty() {
-        return Err(format!(
-            "git tracks no file in {}, so there is nothing to check",
-            root.display()
-        ));
+        return Err(format!("git tracks no file in {}, so there is nothing to check", root.display()));
     }
     let mut files = Vec::new();
     for path in paths {
@@ -44,11 +41,7 @@ pub(crate) fn load(root: &Path) -> Result<Vec<TextFile>, String> {
 /// Splits NUL-separated paths. They are sorted, because an unmerged path is listed once for each side.
 fn split(listing: &[u8]) -> Result<Vec<String>, String> {
     let listing = str::from_utf8(listing).map_err(|_| "git tracks a path that is not UTF-8".to_owned())?;
-    let mut paths: Vec<String> = listing
-        .split('\0')
-        .filter(|it| !it.is_empty())
-        .map(str::to_owned)
-        .collect();
+    let mut paths: Vec<String> = listing.split('\0').filter(|it| !it.is_empty()).map(str::to_owned).collect();
     paths.sort();
     paths.dedup();
     Ok(paths)
@@ -82,10 +75,7 @@ mod tests {
 
     #[test]
     fn binaries_are_not_text() {
-        assert_eq!(
-            as_text(b"fn main() {}\n".to_vec()).as_deref(),
-            Some("fn main() {}\n")
-        );
+        assert_eq!(as_text(b"fn main() {}\n".to_vec()).as_deref(), Some("fn main() {}\n"));
         assert_eq!(as_text(b"a\0b".to_vec()), None);
         assert_eq!(as_text(b"\xff\xfe".to_vec()), None);
     }

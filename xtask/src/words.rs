@@ -32,10 +32,7 @@ mod tests {
     use crate::fixture::lines;
 
     fn found(path: &str, text: &str) -> Vec<String> {
-        lines(&check(&[TextFile {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }]))
+        lines(&check(&[TextFile { path: path.to_owned(), text: text.to_owned() }]))
     }
 
     #[test]
@@ -43,10 +40,7 @@ mod tests {
         for word in UNWANTED {
             let got = found("docs/a.md", &format!("first\nsee {word}notes\n"));
             assert_eq!(got.len(), 1, "{got:?}");
-            assert!(
-                got[0].starts_with("docs/a.md:2: names a path of one machine (`"),
-                "{got:?}"
-            );
+            assert!(got[0].starts_with("docs/a.md:2: names a path of one machine (`"), "{got:?}");
             assert!(got[0].contains(word), "{got:?}");
         }
     }

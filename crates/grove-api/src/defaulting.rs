@@ -21,14 +21,10 @@ pub fn default_pod_clique_set(set: &mut PodCliqueSet, old: Option<&PodCliqueSet>
     }
     let template = &mut set.spec.template;
     template.startup_type.get_or_insert(CliqueStartupType::AnyOrder);
-    template
-        .termination_delay
-        .get_or_insert_with(|| GoDuration::from_secs(TERMINATION_DELAY_SECONDS));
+    template.termination_delay.get_or_insert_with(|| GoDuration::from_secs(TERMINATION_DELAY_SECONDS));
     template
         .headless_service_config
-        .get_or_insert(HeadlessServiceConfig {
-            publish_not_ready_addresses: true,
-        });
+        .get_or_insert(HeadlessServiceConfig { publish_not_ready_addresses: true });
     for clique in &mut template.cliques {
         let old = old.and_then(|it| it.spec.template.clique(&clique.name));
         default_clique(clique, old.and_then(|it| it.spec.min_available));
@@ -53,8 +49,7 @@ fn default_clique(clique: &mut CliqueTemplate, old_minimum: Option<i32>) {
     if restart_policy.is_empty() {
         "Always".clone_into(restart_policy);
     }
-    pod.termination_grace_period_seconds
-        .get_or_insert(GRACE_PERIOD_SECONDS);
+    pod.termination_grace_period_seconds.get_or_insert(GRACE_PERIOD_SECONDS);
 }
 
 fn default_group(group: &mut ScalingGroupConfig) {
@@ -86,11 +81,7 @@ mod tests {
         default_pod_clique_set(&mut set, None);
         let once = serde_json::to_value(&set).unwrap();
         default_pod_clique_set(&mut set, None);
-        assert_eq!(
-            once,
-            serde_json::to_value(&set).unwrap(),
-            "defaulting twice changes something"
-        );
+        assert_eq!(once, serde_json::to_value(&set).unwrap(), "defaulting twice changes something");
         once
     }
 
@@ -155,14 +146,8 @@ mod tests {
         let group = json!([{ "name": "g", "cliqueNames": ["a"], "replicas": 2, "scaleConfig": { "maxReplicas": 5 } }]);
         let got = defaulted(&clique, &group);
         let template = &got["spec"]["template"];
-        assert_eq!(
-            template["cliques"][0]["spec"]["autoScalingConfig"]["minReplicas"],
-            3
-        );
-        assert_eq!(
-            template["podCliqueScalingGroups"][0]["scaleConfig"]["minReplicas"],
-            2
-        );
+        assert_eq!(template["cliques"][0]["spec"]["autoScalingConfig"]["minReplicas"], 3);
+        assert_eq!(template["podCliqueScalingGroups"][0]["scaleConfig"]["minReplicas"], 2);
         assert_eq!(template["podCliqueScalingGroups"][0]["minAvailable"], 1);
     }
 

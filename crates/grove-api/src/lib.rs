@@ -1,5 +1,6 @@
 //! Grove's wire: everything that other programs see, and the rules for it. Pure: no I/O, no clock.
 
+pub mod config;
 pub mod constants;
 pub mod defaulting;
 pub mod field;

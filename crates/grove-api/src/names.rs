@@ -100,10 +100,7 @@ mod tests {
         assert_eq!(base_gang("inf", 0), "inf-0");
         assert_eq!(scaled_gang(&group, 0), "inf-0-pre-0");
         assert_eq!(hostname("inf-0-pre-2-work", 1), "inf-0-pre-2-work-1");
-        assert_eq!(
-            headless_service_address("inf", 0, "ml"),
-            "inf-0.ml.svc.cluster.local"
-        );
+        assert_eq!(headless_service_address("inf", 0, "ml"), "inf-0.ml.svc.cluster.local");
         assert_eq!(shared_claim("inf", "t"), "inf-all-t");
         assert_eq!(replica_claim(&group, 2, "t"), "inf-0-pre-2-t");
         assert_eq!(replica_claim("inf-0-front", 1, "t"), "inf-0-front-1-t");

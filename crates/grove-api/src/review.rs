@@ -28,10 +28,7 @@ pub enum Review {
 pub fn review(value: &Value, environment: &Environment) -> Review {
     match kind_of(value) {
         Kind::Foreign => Review::Foreign,
-        Kind::Broken(errors) => Review::Checked(Verdict {
-            errors,
-            warnings: Vec::new(),
-        }),
+        Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
         Kind::Ours(crd) => Review::Checked(review_ours(crd, value, None, environment)),
     }
 }
@@ -40,10 +37,7 @@ pub fn review(value: &Value, environment: &Environment) -> Review {
 pub fn review_update(new: &Value, old: &Value, environment: &Environment) -> Review {
     match kind_of(new) {
         Kind::Foreign => Review::Foreign,
-        Kind::Broken(errors) => Review::Checked(Verdict {
-            errors,
-            warnings: Vec::new(),
-        }),
+        Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
         Kind::Ours(crd) => Review::Checked(review_ours(crd, new, Some(old), environment)),
     }
 }
@@ -69,18 +63,10 @@ fn kind_of(value: &Value) -> Kind {
     if let Some(crd) = Crd::of(api_version, kind) {
         return Kind::Ours(crd);
     }
-    let kinds: Vec<&str> = schema::CRDS
-        .iter()
-        .filter(|crd| crd.group == group)
-        .map(|crd| crd.kind)
-        .collect();
+    let kinds: Vec<&str> = schema::CRDS.iter().filter(|crd| crd.group == group).map(|crd| crd.kind).collect();
     if kinds.contains(&kind) {
         let version = format!("{group}/{VERSION}");
-        return Kind::Broken(vec![Error::not_supported(
-            Path::of(&["apiVersion"]),
-            api_version,
-            &[&version],
-        )]);
+        return Kind::Broken(vec![Error::not_supported(Path::of(&["apiVersion"]), api_version, &[&version])]);
     }
     match group {
         GROUP | SCHEDULER_GROUP => {
@@ -93,22 +79,19 @@ fn kind_of(value: &Value) -> Kind {
 fn review_ours(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Environment) -> Verdict {
     match crd.kind {
         "PodCliqueSet" => review_set(crd, value, old, environment),
-        "ClusterTopologyBinding" => typed(crd, value, |it: &ClusterTopologyBinding| {
-            validate_topology_binding(it, environment)
-        }),
+        "ClusterTopologyBinding" => {
+            typed(crd, value, |it: &ClusterTopologyBinding| validate_topology_binding(it, environment))
+        }
         "PodClique" => typed(crd, value, |it: &PodClique| errors_only(validate_pod_clique(it))),
-        "PodCliqueScalingGroup" => typed(crd, value, |it: &PodCliqueScalingGroup| {
-            errors_only(validate_scaling_group(it))
-        }),
+        "PodCliqueScalingGroup" => {
+            typed(crd, value, |it: &PodCliqueScalingGroup| errors_only(validate_scaling_group(it)))
+        }
         _ => errors_only(schema::check(crd.schema(), value)),
     }
 }
 
 fn errors_only(errors: Errors) -> Verdict {
-    Verdict {
-        errors,
-        warnings: Vec::new(),
-    }
+    Verdict { errors, warnings: Vec::new() }
 }
 
 fn typed<T: DeserializeOwned>(crd: &Crd, value: &Value, rules: impl FnOnce(&T) -> Verdict) -> Verdict {
@@ -125,11 +108,7 @@ fn review_set(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Envir
         Err(error) => {
             let mut filled = value.clone();
             fill_required(&mut filled);
-            return merge(
-                crd,
-                or_else_one(schema::check(crd.schema(), &filled), error),
-                Verdict::default(),
-            );
+            return merge(crd, or_else_one(schema::check(crd.schema(), &filled), error), Verdict::default());
         }
     };
     let old = old.and_then(|it| decode::<PodCliqueSet>(it).ok()).map(|mut it| {
@@ -162,14 +141,8 @@ fn patched(value: &Value, before: &PodCliqueSet, after: &PodCliqueSet) -> Value 
 
 /// Stands in for defaulting where the object does not decode: these two would be filled in, whatever else is wrong.
 fn fill_required(value: &mut Value) {
-    let cliques = value
-        .pointer_mut("/spec/template/cliques")
-        .and_then(Value::as_array_mut);
-    for spec in cliques
-        .into_iter()
-        .flatten()
-        .filter_map(|it| it.get_mut("spec")?.as_object_mut())
-    {
+    let cliques = value.pointer_mut("/spec/template/cliques").and_then(Value::as_array_mut);
+    for spec in cliques.into_iter().flatten().filter_map(|it| it.get_mut("spec")?.as_object_mut()) {
         spec.entry("roleName").or_insert_with(|| "".into());
         spec.entry("replicas").or_insert_with(|| 1.into());
     }
@@ -178,12 +151,7 @@ fn fill_required(value: &mut Value) {
 fn decode<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = Path::parse(&error.path().to_string());
-        Error {
-            path,
-            kind: ErrorKind::TypeInvalid,
-            value: None,
-            detail: error.into_inner().to_string(),
-        }
+        Error { path, kind: ErrorKind::TypeInvalid, value: None, detail: error.into_inner().to_string() }
     })
 }
 
@@ -201,13 +169,8 @@ fn merge(crd: &Crd, found: Errors, mut verdict: Verdict) -> Verdict {
             rule.path == error.path || (below && rule.kind == ErrorKind::Duplicate && error.kind == rule.kind)
         })
     };
-    let more: Errors = found
-        .into_iter()
-        .filter(|error| !told(error, &verdict.errors))
-        .collect();
+    let more: Errors = found.into_iter().filter(|error| !told(error, &verdict.errors)).collect();
     verdict.errors.extend(more);
-    verdict
-        .errors
-        .sort_by_cached_key(|error| crd.position(&error.path));
+    verdict.errors.sort_by_cached_key(|error| crd.position(&error.path));
     verdict
 }

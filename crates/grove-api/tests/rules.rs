@@ -27,26 +27,14 @@ fn verdict(row: &Row) -> Verdict {
 }
 
 fn findings(verdict: &Verdict) -> Vec<String> {
-    verdict
-        .errors
-        .iter()
-        .map(|it| format!("{} {:?}", it.path, it.kind))
-        .collect()
+    verdict.errors.iter().map(|it| format!("{} {:?}", it.path, it.kind)).collect()
 }
 
 #[test]
 fn every_base_is_valid() {
-    for name in [
-        "pair",
-        "grouped",
-        "sharing",
-        "packed",
-        "policy",
-        "binding",
-        "clique",
-        "scaling-group",
-        "gang",
-    ] {
+    for name in
+        ["pair", "grouped", "sharing", "packed", "policy", "binding", "clique", "scaling-group", "gang"]
+    {
         match review(&table::base(name), &table::environment(true, true)) {
             Review::Checked(verdict) => assert_eq!(verdict, Verdict::default(), "{name}"),
             Review::Foreign => panic!("{name}: not one of our kinds"),
@@ -75,13 +63,7 @@ fn every_invalid_row_is_refused_at_its_fields() {
 fn every_allowed_row_is_admitted() {
     for row in table::allowed() {
         let got = verdict(&row);
-        assert_eq!(
-            findings(&got),
-            Vec::<String>::new(),
-            "{}: {:?}",
-            row.name,
-            got.errors
-        );
+        assert_eq!(findings(&got), Vec::<String>::new(), "{}: {:?}", row.name, got.errors);
     }
 }
 
@@ -97,10 +79,7 @@ fn schema_and_cel_refuse_what_the_table_says() {
         let (by, text) = refused_by(&row);
         // An allowed row has no word in the table: neither schema nor CEL may refuse it.
         if by != row.refused.unwrap_or(Refused::Admission) {
-            wrong.push(format!(
-                "{}: table says {:?}, it is {by:?}: {text}",
-                row.name, row.refused
-            ));
+            wrong.push(format!("{}: table says {:?}, it is {by:?}: {text}", row.name, row.refused));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -132,10 +111,8 @@ fn refused_by(row: &Row) -> (Refused, String) {
     match kube_cel::Validator::new().validate(&schema, &object, old.as_ref()) {
         Ok(()) => (Refused::Admission, String::new()),
         Err(errors) => {
-            let texts: Vec<String> = errors
-                .iter()
-                .map(|it| format!("{}: {}", it.field_path, it.message))
-                .collect();
+            let texts: Vec<String> =
+                errors.iter().map(|it| format!("{}: {}", it.field_path, it.message)).collect();
             (Refused::Cel, texts.join("; "))
         }
     }
@@ -158,10 +135,8 @@ fn defaulted(mut object: Value, old: Option<&Value>) -> Option<Value> {
     let before: PodCliqueSet = serde_json::from_value(object.clone()).ok()?;
     let mut after = before.clone();
     default_pod_clique_set(&mut after, old.as_ref());
-    let patch = json_patch::diff(
-        &serde_json::to_value(before).unwrap(),
-        &serde_json::to_value(after).unwrap(),
-    );
+    let patch =
+        json_patch::diff(&serde_json::to_value(before).unwrap(), &serde_json::to_value(after).unwrap());
     json_patch::patch(&mut object, &patch).ok()?;
     Some(object)
 }

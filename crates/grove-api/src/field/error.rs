@@ -47,64 +47,34 @@ pub struct Error {
 impl Error {
     /// A needed value is missing.
     pub fn required(path: Path, detail: impl Into<String>) -> Self {
-        Self {
-            path,
-            kind: ErrorKind::Required,
-            value: None,
-            detail: detail.into(),
-        }
+        Self { path, kind: ErrorKind::Required, value: None, detail: detail.into() }
     }
 
     /// `value` breaks a rule.
     pub fn invalid(path: Path, value: impl Serialize, detail: impl Into<String>) -> Self {
-        Self {
-            path,
-            kind: ErrorKind::Invalid,
-            value: Some(shown(value)),
-            detail: detail.into(),
-        }
+        Self { path, kind: ErrorKind::Invalid, value: Some(shown(value)), detail: detail.into() }
     }
 
     /// `value` is not one of `supported`.
     pub fn not_supported(path: Path, value: impl Serialize, supported: &[&str]) -> Self {
         let supported: Vec<String> = supported.iter().map(|it| format!("{it:?}")).collect();
         let detail = format!("supported values: {}", supported.join(", "));
-        Self {
-            path,
-            kind: ErrorKind::NotSupported,
-            value: Some(shown(value)),
-            detail,
-        }
+        Self { path, kind: ErrorKind::NotSupported, value: Some(shown(value)), detail }
     }
 
     /// `value` occurs a second time.
     pub fn duplicate(path: Path, value: impl Serialize) -> Self {
-        Self {
-            path,
-            kind: ErrorKind::Duplicate,
-            value: Some(shown(value)),
-            detail: String::new(),
-        }
+        Self { path, kind: ErrorKind::Duplicate, value: Some(shown(value)), detail: String::new() }
     }
 
     /// The field may not be set, or not be changed.
     pub fn forbidden(path: Path, detail: impl Into<String>) -> Self {
-        Self {
-            path,
-            kind: ErrorKind::Forbidden,
-            value: None,
-            detail: detail.into(),
-        }
+        Self { path, kind: ErrorKind::Forbidden, value: None, detail: detail.into() }
     }
 
     /// `value` names something that does not exist.
     pub fn not_found(path: Path, value: impl Serialize, detail: impl Into<String>) -> Self {
-        Self {
-            path,
-            kind: ErrorKind::NotFound,
-            value: Some(shown(value)),
-            detail: detail.into(),
-        }
+        Self { path, kind: ErrorKind::NotFound, value: Some(shown(value)), detail: detail.into() }
     }
 
     /// A string of more than `max` bytes.
@@ -120,36 +90,18 @@ impl Error {
     /// A list of `count` items where `max` are allowed.
     pub fn too_many(path: Path, count: usize, max: usize) -> Self {
         let detail = format!("must have at most {max} items");
-        Self {
-            path,
-            kind: ErrorKind::TooMany,
-            value: Some(count.to_string()),
-            detail,
-        }
+        Self { path, kind: ErrorKind::TooMany, value: Some(count.to_string()), detail }
     }
 
     /// A value of the wrong JSON type.
     pub fn type_invalid(path: Path, value: impl Serialize, detail: impl Into<String>) -> Self {
-        Self {
-            path,
-            kind: ErrorKind::TypeInvalid,
-            value: Some(shown(value)),
-            detail: detail.into(),
-        }
+        Self { path, kind: ErrorKind::TypeInvalid, value: Some(shown(value)), detail: detail.into() }
     }
 
     /// A field that does not exist; `hint` is the closest one that does.
     pub fn unknown(path: Path, hint: Option<&str>) -> Self {
-        let detail = hint.map_or_else(
-            || "remove it".to_owned(),
-            |near| format!("did you mean {near:?}?"),
-        );
-        Self {
-            path,
-            kind: ErrorKind::Unknown,
-            value: None,
-            detail,
-        }
+        let detail = hint.map_or_else(|| "remove it".to_owned(), |near| format!("did you mean {near:?}?"));
+        Self { path, kind: ErrorKind::Unknown, value: None, detail }
     }
 
     /// The text behind the path: kind, value and reason.
@@ -165,23 +117,17 @@ impl Error {
             ErrorKind::TooMany => "Too many",
             ErrorKind::Unknown => "Unknown field",
         };
-        let parts = [
-            Some(lead.to_owned()),
-            self.value.clone(),
-            Some(self.detail.clone()),
-        ];
-        parts
-            .into_iter()
-            .flatten()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(": ")
+        let parts = [Some(lead.to_owned()), self.value.clone(), Some(self.detail.clone())];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message())
+        if !self.path.segments().is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message())
     }
 }
 
@@ -208,14 +154,8 @@ mod tests {
     fn messages_read_like_the_api_server() {
         let path = || Path::parse("spec.x");
         let cases = [
-            (
-                Error::required(path(), "at least one"),
-                "spec.x: Required value: at least one",
-            ),
-            (
-                Error::invalid(path(), 5, "too big"),
-                "spec.x: Invalid value: 5: too big",
-            ),
+            (Error::required(path(), "at least one"), "spec.x: Required value: at least one"),
+            (Error::invalid(path(), 5, "too big"), "spec.x: Invalid value: 5: too big"),
             (
                 Error::not_supported(path(), "a", &["b", "c"]),
                 r#"spec.x: Unsupported value: "a": supported values: "b", "c""#,
@@ -223,18 +163,9 @@ mod tests {
             (Error::duplicate(path(), "a"), r#"spec.x: Duplicate value: "a""#),
             (Error::forbidden(path(), "no"), "spec.x: Forbidden: no"),
             (Error::not_found(path(), "a", ""), r#"spec.x: Not found: "a""#),
-            (
-                Error::too_long(path(), 3),
-                "spec.x: Too long: may not be more than 3 bytes",
-            ),
-            (
-                Error::too_many(path(), 4, 3),
-                "spec.x: Too many: 4: must have at most 3 items",
-            ),
-            (
-                Error::unknown(path(), Some("y")),
-                r#"spec.x: Unknown field: did you mean "y"?"#,
-            ),
+            (Error::too_long(path(), 3), "spec.x: Too long: may not be more than 3 bytes"),
+            (Error::too_many(path(), 4, 3), "spec.x: Too many: 4: must have at most 3 items"),
+            (Error::unknown(path(), Some("y")), r#"spec.x: Unknown field: did you mean "y"?"#),
         ];
         for (error, text) in cases {
             assert_eq!(error.to_string(), text);

@@ -25,12 +25,7 @@ impl Path {
 
     /// A path made of field names, for example `Path::of(&["spec", "template"])`.
     pub fn of(fields: &[&str]) -> Self {
-        Self(
-            fields
-                .iter()
-                .map(|field| Segment::Field((*field).to_owned()))
-                .collect(),
-        )
+        Self(fields.iter().map(|field| Segment::Field((*field).to_owned())).collect())
     }
 
     /// The field `name` below this path.
@@ -110,10 +105,7 @@ mod tests {
 
     #[test]
     fn prints_like_kubernetes() {
-        let path = Path::of(&["spec", "template"])
-            .child("cliques")
-            .index(1)
-            .child("annotations");
+        let path = Path::of(&["spec", "template"]).child("cliques").index(1).child("annotations");
         assert_eq!(
             path.key("grove.io/mnnvl-group").to_string(),
             "spec.template.cliques[1].annotations[grove.io/mnnvl-group]"
@@ -122,13 +114,7 @@ mod tests {
 
     #[test]
     fn parses_what_it_prints() {
-        for text in [
-            "spec",
-            "spec.levels[0].key",
-            "metadata.annotations[a.b/c].x",
-            "a[1][2].b",
-            "",
-        ] {
+        for text in ["spec", "spec.levels[0].key", "metadata.annotations[a.b/c].x", "a[1][2].b", ""] {
             assert_eq!(Path::parse(text).to_string(), text);
         }
     }

@@ -61,11 +61,7 @@ impl Document {
             .map_or_else(Lines::default, |it| it.1);
         let item = |(index, value): (usize, Value)| {
             let lines = lines.children.remove(&index.to_string()).unwrap_or_default();
-            Self {
-                value,
-                line: lines.line,
-                lines,
-            }
+            Self { value, line: lines.line, lines }
         };
         items.into_iter().enumerate().map(item).collect()
     }
@@ -73,10 +69,7 @@ impl Document {
 
 /// Takes a node apart: its value as JSON, and the lines beside it.
 fn split(node: Node) -> (Value, Lines) {
-    let mut lines = Lines {
-        line: node.line,
-        children: BTreeMap::new(),
-    };
+    let mut lines = Lines { line: node.line, children: BTreeMap::new() };
     let value = match node.shape {
         Shape::Scalar(value) => value,
         Shape::List(items) => {

@@ -33,20 +33,14 @@ fn line<T>(spanned: &Spanned<T>) -> usize {
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<Shape>::deserialize(deserializer)?;
-        Ok(Self {
-            line: line(&spanned),
-            shape: spanned.value,
-        })
+        Ok(Self { line: line(&spanned), shape: spanned.value })
     }
 }
 
 impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<String>::deserialize(deserializer)?;
-        Ok(Self {
-            line: line(&spanned),
-            name: spanned.value,
-        })
+        Ok(Self { line: line(&spanned), name: spanned.value })
     }
 }
 

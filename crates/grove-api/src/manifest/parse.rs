@@ -34,16 +34,10 @@ pub fn parse(text: &str) -> Result<Vec<Document>, ParseError> {
     }
     // The parser recurses, about 40 KB of stack a level when not optimised: the caller's thread may have too little.
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || documents(text));
+        let thread =
+            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || documents(text));
         let result = thread.ok().and_then(|thread| thread.join().ok());
-        result.unwrap_or_else(|| {
-            Err(ParseError {
-                line: None,
-                message: "the parser failed".to_owned(),
-            })
-        })
+        result.unwrap_or_else(|| Err(ParseError { line: None, message: "the parser failed".to_owned() }))
     })
 }
 
@@ -71,18 +65,12 @@ fn reading() -> Options {
 }
 
 fn explain(error: &serde_saphyr::Error) -> ParseError {
-    let line = error
-        .location()
-        .and_then(|it| usize::try_from(it.line()).ok())
-        .filter(|it| *it > 0);
+    let line = error.location().and_then(|it| usize::try_from(it.line()).ok()).filter(|it| *it > 0);
     let text = error.to_string();
     // The line is told apart from the text; the hint about options is for programmers.
     let text = text.split(" at line ").next().unwrap_or_default();
     let text = text.split(", set DuplicateKeyPolicy").next().unwrap_or_default();
-    ParseError {
-        line,
-        message: text.trim_end_matches([',', ' ']).to_owned(),
-    }
+    ParseError { line, message: text.trim_end_matches([',', ' ']).to_owned() }
 }
 
 #[cfg(test)]
@@ -97,9 +85,7 @@ mod tests {
     }
 
     fn refusal(text: &str) -> ParseError {
-        parse(text)
-            .err()
-            .unwrap_or_else(|| panic!("{:.60} was accepted", text))
+        parse(text).err().unwrap_or_else(|| panic!("{:.60} was accepted", text))
     }
 
     #[test]
@@ -125,10 +111,7 @@ mod tests {
 
     #[test]
     fn several_documents_and_json() {
-        assert_eq!(
-            values("---\n# nothing\n---\na: 1\n---\na: 2\n"),
-            [json!({"a": 1}), json!({"a": 2})]
-        );
+        assert_eq!(values("---\n# nothing\n---\na: 1\n---\na: 2\n"), [json!({"a": 1}), json!({"a": 2})]);
         assert_eq!(values("{\n\t\"a\": [1,\n\t2]\n}\n"), [json!({"a": [1, 2]})]);
         assert!(values("").is_empty());
     }
@@ -143,13 +126,7 @@ mod tests {
     #[test]
     fn duplicate_keys_are_errors() {
         let error = refusal("a: 1\nb: 2\na: 3\n");
-        assert_eq!(
-            error,
-            ParseError {
-                line: Some(3),
-                message: "duplicate mapping key: a".to_owned()
-            }
-        );
+        assert_eq!(error, ParseError { line: Some(3), message: "duplicate mapping key: a".to_owned() });
     }
 
     #[test]
@@ -160,20 +137,12 @@ mod tests {
             let items = vec![before; 10].join(", ");
             text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
         }
-        assert!(
-            refusal(&text).message.contains("alias"),
-            "{}",
-            refusal(&text).message
-        );
+        assert!(refusal(&text).message.contains("alias"), "{}", refusal(&text).message);
     }
 
     #[test]
     fn size_and_nesting_are_bounded() {
-        assert!(
-            refusal(&format!("a: \"{}\"\n", "x".repeat(3_000_000)))
-                .message
-                .contains("split it")
-        );
+        assert!(refusal(&format!("a: \"{}\"\n", "x".repeat(3_000_000))).message.contains("split it"));
         for deep in [
             format!("a: {}{}", "[".repeat(10_000), "]".repeat(10_000)),
             "- ".repeat(10_000),
@@ -185,12 +154,8 @@ mod tests {
 
     #[test]
     fn broken_text_has_a_line() {
-        for (text, line) in [
-            ("a: 1\nb: [\n", 2),
-            ("a: b: c\n", 1),
-            ("a: .nan\n", 1),
-            ("? {x: 1}\n: 2\n", 1),
-        ] {
+        for (text, line) in [("a: 1\nb: [\n", 2), ("a: b: c\n", 1), ("a: .nan\n", 1), ("? {x: 1}\n: 2\n", 1)]
+        {
             assert_eq!(refusal(text).line, Some(line), "{text:?}");
         }
     }
@@ -199,10 +164,7 @@ mod tests {
     fn fields_know_their_line() {
         let documents = parse("# c\na:\n  b:\n  - x: 1\n  - x: 2\n---\nq: 1\n").unwrap();
         let line = |path: &str| documents[0].line_of(&Path::parse(path));
-        assert_eq!(
-            [line("a"), line("a.b"), line("a.b[0].x"), line("a.b[1].x")],
-            [2, 3, 4, 5]
-        );
+        assert_eq!([line("a"), line("a.b"), line("a.b[0].x"), line("a.b[1].x")], [2, 3, 4, 5]);
         assert_eq!(line("a.b[1].missing.deeper"), 5);
         assert_eq!(documents[1].line_of(&Path::parse("q")), 7);
     }

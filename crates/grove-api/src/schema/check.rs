@@ -57,18 +57,11 @@ fn object(schema: &Value, fields: &Map<String, Value>, path: &Path, errors: &mut
     let values = schema.get("additionalProperties").filter(|it| it.is_object());
     let open = schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true))
         || (properties.is_none() && values.is_none());
-    for name in schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
+    for name in
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     {
-        let has_default = || {
-            properties
-                .and_then(|it| it.get(name))
-                .is_some_and(|it| it.get("default").is_some())
-        };
+        let has_default =
+            || properties.and_then(|it| it.get(name)).is_some_and(|it| it.get("default").is_some());
         // An explicit null counts as absent: the server drops it.
         if fields.get(name).is_none_or(Value::is_null) && !has_default() {
             errors.push(Error::required(path.child(name), ""));
@@ -81,10 +74,7 @@ fn object(schema: &Value, fields: &Map<String, Value>, path: &Path, errors: &mut
             walk(schema, value, &path.key(name), errors);
         } else if !open {
             let known = properties.into_iter().flat_map(Map::keys).map(String::as_str);
-            errors.push(Error::unknown(
-                path.child(name),
-                crate::field::closest(name, known),
-            ));
+            errors.push(Error::unknown(path.child(name), crate::field::closest(name, known)));
         }
     }
 }
@@ -96,10 +86,7 @@ fn list(schema: &Value, items: &[Value], path: &Path, errors: &mut Errors) {
         return;
     }
     if let Some(min) = limit(schema, "minItems").filter(|&min| items.len() < min) {
-        let detail = format!(
-            "must have at least {min} {}",
-            if min == 1 { "item" } else { "items" }
-        );
+        let detail = format!("must have at least {min} {}", if min == 1 { "item" } else { "items" });
         errors.push(if items.is_empty() {
             Error::required(path.clone(), detail)
         } else {
@@ -133,10 +120,7 @@ fn duplicates(schema: &Value, items: &[Value], path: &Path, errors: &mut Errors)
         }
         let part = |key: &&str| {
             let default = || defaults.and_then(|it| it.get(*key)?.get("default"));
-            (
-                (*key).to_owned(),
-                item.get(*key).or_else(default).cloned().unwrap_or(Value::Null),
-            )
+            ((*key).to_owned(), item.get(*key).or_else(default).cloned().unwrap_or(Value::Null))
         };
         Value::Object(keys.iter().map(part).collect())
     };
@@ -170,11 +154,7 @@ fn string(schema: &Value, text: &str, path: &Path, errors: &mut Errors) {
     if schema.get("format").and_then(Value::as_str) == Some("date-time")
         && text.parse::<k8s_openapi::jiff::Timestamp>().is_err()
     {
-        errors.push(Error::invalid(
-            path.clone(),
-            text,
-            "must be a time such as 2026-01-31T12:00:00Z",
-        ));
+        errors.push(Error::invalid(path.clone(), text, "must be a time such as 2026-01-31T12:00:00Z"));
     }
 }
 
@@ -209,27 +189,11 @@ fn integer(schema: &Value, value: &Value, path: &Path, errors: &mut Errors) {
         return;
     }
     let Some(number) = number else { return };
-    if let Some(min) = schema
-        .get("minimum")
-        .and_then(as_integer)
-        .filter(|&min| number < min)
-    {
-        errors.push(Error::invalid(
-            path.clone(),
-            value,
-            format!("must be greater than or equal to {min}"),
-        ));
+    if let Some(min) = schema.get("minimum").and_then(as_integer).filter(|&min| number < min) {
+        errors.push(Error::invalid(path.clone(), value, format!("must be greater than or equal to {min}")));
     }
-    if let Some(max) = schema
-        .get("maximum")
-        .and_then(as_integer)
-        .filter(|&max| number > max)
-    {
-        errors.push(Error::invalid(
-            path.clone(),
-            value,
-            format!("must be less than or equal to {max}"),
-        ));
+    if let Some(max) = schema.get("maximum").and_then(as_integer).filter(|&max| number > max) {
+        errors.push(Error::invalid(path.clone(), value, format!("must be less than or equal to {max}")));
     }
 }
 
@@ -253,8 +217,5 @@ fn as_integer(bound: &Value) -> Option<i64> {
 }
 
 fn limit(schema: &Value, keyword: &str) -> Option<usize> {
-    schema
-        .get(keyword)
-        .and_then(Value::as_u64)
-        .and_then(|it| usize::try_from(it).ok())
+    schema.get(keyword).and_then(Value::as_u64).and_then(|it| usize::try_from(it).ok())
 }

@@ -220,19 +220,10 @@ fn replace_scalars(definitions: &mut Definitions) {
         schema
     };
     let replacements = [
-        (
-            "io.k8s.apimachinery.pkg.api.resource.Quantity",
-            int_or_string(Some(patterns::QUANTITY)),
-        ),
-        (
-            "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
-            int_or_string(None),
-        ),
+        ("io.k8s.apimachinery.pkg.api.resource.Quantity", int_or_string(Some(patterns::QUANTITY))),
+        ("io.k8s.apimachinery.pkg.util.intstr.IntOrString", int_or_string(None)),
         // Metadata of a template inside a resource: the API server takes any object there.
-        (
-            "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
-            json!({ "type": "object" }),
-        ),
+        ("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", json!({ "type": "object" })),
         (
             "io.k8s.apimachinery.pkg.runtime.RawExtension",
             json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
@@ -246,18 +237,12 @@ fn replace_scalars(definitions: &mut Definitions) {
 }
 
 fn definition<'a>(definitions: &'a mut Definitions, type_: &str) -> Option<&'a mut Value> {
-    let prefix = if type_.starts_with("meta.") {
-        "io.k8s.apimachinery.pkg.apis."
-    } else {
-        "io.k8s.api."
-    };
+    let prefix = if type_.starts_with("meta.") { "io.k8s.apimachinery.pkg.apis." } else { "io.k8s.api." };
     definitions.get_mut(&format!("{prefix}{type_}"))
 }
 
 fn property<'a>(definitions: &'a mut Definitions, type_: &str, field: &str) -> Option<&'a mut Value> {
-    definition(definitions, type_)?
-        .get_mut("properties")?
-        .get_mut(field)
+    definition(definitions, type_)?.get_mut("properties")?.get_mut(field)
 }
 
 fn set(schema: &mut Value, keyword: &str, value: Value) {

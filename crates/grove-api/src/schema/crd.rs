@@ -41,12 +41,8 @@ pub struct Crd {
 type Column = (&'static str, &'static str, &'static str, bool);
 
 const AGE: Column = ("Age", ".metadata.creationTimestamp", "date", false);
-const MIN_BREACHED: Column = (
-    "MinBreached",
-    r#".status.conditions[?(@.type=="MinAvailableBreached")].status"#,
-    "string",
-    true,
-);
+const MIN_BREACHED: Column =
+    ("MinBreached", r#".status.conditions[?(@.type=="MinAvailableBreached")].status"#, "string", true);
 
 /// All kinds, in the order in which they are installed.
 pub static CRDS: [Crd; 6] = [
@@ -84,30 +80,10 @@ pub static CRDS: [Crd; 6] = [
             ("Replicas", ".spec.replicas", "integer", false),
             ("Available", ".status.availableReplicas", "integer", false),
             ("Updated", ".status.updatedReplicas", "integer", false),
-            (
-                "PCLQs-Updated",
-                ".status.updateProgress.updatedPodCliquesCount",
-                "integer",
-                false,
-            ),
-            (
-                "PCLQs-Total",
-                ".status.updateProgress.totalPodCliquesCount",
-                "integer",
-                false,
-            ),
-            (
-                "PCSGs-Updated",
-                ".status.updateProgress.updatedPodCliqueScalingGroupsCount",
-                "integer",
-                false,
-            ),
-            (
-                "PCSGs-Total",
-                ".status.updateProgress.totalPodCliqueScalingGroupsCount",
-                "integer",
-                false,
-            ),
+            ("PCLQs-Updated", ".status.updateProgress.updatedPodCliquesCount", "integer", false),
+            ("PCLQs-Total", ".status.updateProgress.totalPodCliquesCount", "integer", false),
+            ("PCSGs-Updated", ".status.updateProgress.updatedPodCliqueScalingGroupsCount", "integer", false),
+            ("PCSGs-Total", ".status.updateProgress.totalPodCliqueScalingGroupsCount", "integer", false),
             AGE,
         ],
         description: "PodCliqueSet is a system of cooperating pods: its roles, their sizes, how they start, scale \
@@ -130,18 +106,8 @@ pub static CRDS: [Crd; 6] = [
             ("Available", ".status.availableReplicas", "integer", false),
             ("Scheduled", ".status.scheduledReplicas", "integer", false),
             ("Updated", ".status.updatedReplicas", "integer", false),
-            (
-                "PCLQs-Updated",
-                ".status.updateProgress.updatedPodCliquesCount",
-                "integer",
-                false,
-            ),
-            (
-                "PCLQs-Total",
-                ".status.updateProgress.totalPodCliquesCount",
-                "integer",
-                false,
-            ),
+            ("PCLQs-Updated", ".status.updateProgress.updatedPodCliquesCount", "integer", false),
+            ("PCLQs-Total", ".status.updateProgress.totalPodCliquesCount", "integer", false),
             MIN_BREACHED,
             AGE,
         ],
@@ -189,12 +155,7 @@ pub static CRDS: [Crd; 6] = [
         namespaced: false,
         scale_selector: None,
         columns: &[
-            (
-                "Ready",
-                r#".status.conditions[?(@.type=="SchedulerBackendReady")].status"#,
-                "string",
-                false,
-            ),
+            ("Ready", r#".status.conditions[?(@.type=="SchedulerBackendReady")].status"#, "string", false),
             ("Default", ".status.default", "boolean", false),
             ("Version", ".status.schedulerVersion", "string", false),
             AGE,
@@ -217,8 +178,7 @@ fn collect<Spec: JsonSchema, Status: JsonSchema>() -> Definitions {
 impl Crd {
     /// The kind of an object, if it is one of ours.
     pub fn of(api_version: &str, kind: &str) -> Option<&'static Self> {
-        CRDS.iter()
-            .find(|crd| crd.kind == kind && api_version == format!("{}/{VERSION}", crd.group))
+        CRDS.iter().find(|crd| crd.kind == kind && api_version == format!("{}/{VERSION}", crd.group))
     }
 
     /// `podcliquesets.grove.io`.
@@ -260,17 +220,10 @@ impl Crd {
                 Segment::Index(index) => (*index, schema.and_then(|it| it.get("items"))),
                 Segment::Key(_) => (0, schema.and_then(|it| it.get("additionalProperties"))),
                 Segment::Field(name) => {
-                    let properties = schema
-                        .and_then(|it| it.get("properties"))
-                        .and_then(Value::as_object);
-                    let found = properties
-                        .into_iter()
-                        .flatten()
-                        .enumerate()
-                        .find(|(_, (key, _))| *key == name);
-                    found.map_or((usize::MAX, None), |(position, (_, schema))| {
-                        (position, Some(schema))
-                    })
+                    let properties = schema.and_then(|it| it.get("properties")).and_then(Value::as_object);
+                    let found =
+                        properties.into_iter().flatten().enumerate().find(|(_, (key, _))| *key == name);
+                    found.map_or((usize::MAX, None), |(position, (_, schema))| (position, Some(schema)))
                 }
             };
             schema = next;

@@ -8,21 +8,11 @@ use super::definitions::Definitions;
 ///
 /// `nullable` is among them: with it an explicit `null` would be stored, without it the API server drops the
 /// null and fills in the default, which is what upstream does.
-const DROPPED: &[&str] = &[
-    "$schema",
-    "title",
-    "nullable",
-    "writeOnly",
-    "readOnly",
-    "examples",
-];
+const DROPPED: &[&str] = &["$schema", "title", "nullable", "writeOnly", "readOnly", "examples"];
 
 /// The schema of `type_` with every reference replaced by what it refers to.
 pub(super) fn resolve(definitions: &Definitions, type_: &str) -> Value {
-    let schema = definitions
-        .get(type_)
-        .cloned()
-        .unwrap_or_else(|| json!({ "type": "object" }));
+    let schema = definitions.get(type_).cloned().unwrap_or_else(|| json!({ "type": "object" }));
     inline(&schema, definitions, is_kubernetes_type(type_))
 }
 
@@ -90,10 +80,7 @@ fn inline(schema: &Value, definitions: &Definitions, foreign: bool) -> Value {
 }
 
 fn referred(reference: &Value, definitions: &Definitions) -> Value {
-    let name = reference
-        .as_str()
-        .and_then(|it| it.rsplit('/').next())
-        .unwrap_or_default();
+    let name = reference.as_str().and_then(|it| it.rsplit('/').next()).unwrap_or_default();
     match definitions.get(name) {
         Some(schema) => inline(schema, definitions, is_kubernetes_type(name)),
         None => json!({ "type": "object" }),
@@ -119,18 +106,9 @@ fn merge(out: &mut Map<String, Value>, more: Value) {
 
 /// The values of an enum whose variants have descriptions, which schemars writes as alternatives.
 fn string_enum(alternatives: &Value) -> Option<Value> {
-    let value = |it: &Value| {
-        it.get("const")
-            .or_else(|| it.get("enum")?.get(0))
-            .filter(|v| v.is_string())
-            .cloned()
-    };
-    alternatives
-        .as_array()?
-        .iter()
-        .map(value)
-        .collect::<Option<Vec<_>>>()
-        .map(Value::Array)
+    let value =
+        |it: &Value| it.get("const").or_else(|| it.get("enum")?.get(0)).filter(|v| v.is_string()).cloned();
+    alternatives.as_array()?.iter().map(value).collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
 /// serde's defaults of absent lists, maps and strings are no defaults of the wire; `null` is how a type
@@ -147,9 +125,7 @@ fn is_empty_default(value: &Value) -> bool {
 
 /// Doc comments are wrapped for the source; a schema has one line per paragraph.
 fn flowed(text: &str) -> String {
-    let paragraphs = text
-        .split("\n\n")
-        .map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+    let paragraphs = text.split("\n\n").map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
     paragraphs.collect::<Vec<_>>().join("\n\n")
 }
 

@@ -24,11 +24,7 @@ pub fn validate_scaling_group(group: &PodCliqueScalingGroup) -> Errors {
     match group.spec.min_available {
         Some(min) if group.spec.replicas < min => {
             let detail = format!("{} ({min})", messages::BELOW_MIN_AVAILABLE);
-            vec![Error::invalid(
-                Path::of(&["spec", "replicas"]),
-                group.spec.replicas,
-                detail,
-            )]
+            vec![Error::invalid(Path::of(&["spec", "replicas"]), group.spec.replicas, detail)]
         }
         _ => Errors::new(),
     }

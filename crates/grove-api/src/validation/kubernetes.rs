@@ -70,12 +70,7 @@ pub(super) fn annotations(annotations: &BTreeMap<String, String>, path: &Path, e
             ));
         }
     }
-    if annotations
-        .iter()
-        .map(|(key, value)| key.len() + value.len())
-        .sum::<usize>()
-        > MAX_ANNOTATIONS_BYTES
-    {
+    if annotations.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() > MAX_ANNOTATIONS_BYTES {
         errors.push(Error::too_long(path.clone(), MAX_ANNOTATIONS_BYTES));
     }
 }
@@ -91,28 +86,11 @@ mod tests {
 
     #[test]
     fn qualified_names() {
-        for good in [
-            "a",
-            "app.kubernetes.io/name",
-            "A_b.c-1",
-            "x/y",
-            "nvidia.com/dynamo-component",
-        ] {
+        for good in ["a", "app.kubernetes.io/name", "A_b.c-1", "x/y", "nvidia.com/dynamo-component"] {
             assert!(is_qualified_name(good), "{good}");
         }
         let long = "a".repeat(64);
-        for bad in [
-            "",
-            "/a",
-            "a/",
-            "a/b/c",
-            "-a",
-            "a-",
-            "UPPER.io/a",
-            long.as_str(),
-            "a b",
-            "ä",
-        ] {
+        for bad in ["", "/a", "a/", "a/b/c", "-a", "a-", "UPPER.io/a", long.as_str(), "a b", "ä"] {
             assert!(!is_qualified_name(bad), "{bad}");
         }
     }

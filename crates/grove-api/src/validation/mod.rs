@@ -14,7 +14,7 @@ pub use children::{validate_pod_clique, validate_scaling_group};
 pub use set::{validate_create, validate_update};
 
 use crate::{
-    field::{Errors, Path},
+    field::{Errors, Path, Warning},
     wire::TopologyLevel,
 };
 
@@ -27,21 +27,9 @@ pub struct Verdict {
     pub warnings: Vec<Warning>,
 }
 
-/// Something a user should know about an object that is taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// Where.
-    pub path: Path,
-    /// What.
-    pub text: String,
-}
-
 impl Verdict {
     fn warn(&mut self, path: Path, text: impl Into<String>) {
-        self.warnings.push(Warning {
-            path,
-            text: text.into(),
-        });
+        self.warnings.push(Warning { path, text: text.into() });
     }
 }
 

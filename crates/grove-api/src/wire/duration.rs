@@ -56,21 +56,15 @@ impl GoDuration {
 
     /// The length, where it is not negative.
     pub fn to_std(&self) -> Result<Duration, DurationError> {
-        u64::try_from(self.nanos()?)
-            .map(Duration::from_nanos)
-            .map_err(|_| DurationError)
+        u64::try_from(self.nanos()?).map(Duration::from_nanos).map_err(|_| DurationError)
     }
 }
 
 /// One `12.5h` at the start of `text`: its nanoseconds, and what follows.
 fn component(text: &str) -> Result<(i64, &str), DurationError> {
-    let number_end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .ok_or(DurationError)?;
+    let number_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or(DurationError)?;
     let (number, rest) = text.split_at(number_end);
-    let unit_end = rest
-        .find(|c: char| c.is_ascii_digit() || c == '.')
-        .unwrap_or(rest.len());
+    let unit_end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
     let (unit, tail) = rest.split_at(unit_end);
     let scale: u128 = match unit {
         "ns" => 1,
@@ -85,18 +79,12 @@ fn component(text: &str) -> Result<(i64, &str), DurationError> {
     if whole.is_empty() && fraction.is_empty() {
         return Err(DurationError);
     }
-    let whole: u128 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().map_err(|_| DurationError)?
-    };
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| DurationError)? };
     let mut nanos = whole.checked_mul(scale).ok_or(DurationError)?;
     let mut step = scale;
     for digit in fraction.bytes() {
         step /= 10;
-        nanos = nanos
-            .checked_add(u128::from(digit.wrapping_sub(b'0')) * step)
-            .ok_or(DurationError)?;
+        nanos = nanos.checked_add(u128::from(digit.wrapping_sub(b'0')) * step).ok_or(DurationError)?;
         if !digit.is_ascii_digit() {
             return Err(DurationError);
         }
@@ -183,13 +171,7 @@ mod tests {
 
     #[test]
     fn writes_what_go_writes() {
-        let cases = [
-            (0, "0s"),
-            (15, "15s"),
-            (90, "1m30s"),
-            (3600, "1h0m0s"),
-            (14_400, "4h0m0s"),
-        ];
+        let cases = [(0, "0s"), (15, "15s"), (90, "1m30s"), (3600, "1h0m0s"), (14_400, "4h0m0s")];
         for (seconds, text) in cases {
             assert_eq!(GoDuration::from_secs(seconds).as_str(), text);
         }

@@ -17,13 +17,7 @@ use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_METRICS, MAX_ROLE_NAME
     plural = "podcliques",
     shortname = "pclq"
 )]
-#[kube(
-    namespaced,
-    status = "PodCliqueStatus",
-    derive = "PartialEq",
-    derive = "Default",
-    schema = "disabled"
-)]
+#[kube(namespaced, status = "PodCliqueStatus", derive = "PartialEq", derive = "Default", schema = "disabled")]
 #[serde(rename_all = "camelCase")]
 pub struct PodCliqueSpec {
     /// Name of the role, unique among the cliques of a set.

@@ -108,11 +108,7 @@ pub struct SetTemplate {
     pub resource_sharing: Vec<SetSharing>,
 
     /// Groups of cliques that scale together. Which groups there are cannot be changed.
-    #[serde(
-        rename = "podCliqueScalingGroups",
-        default,
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(rename = "podCliqueScalingGroups", default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_GROUPS))]
     pub scaling_groups: Vec<ScalingGroupConfig>,
 
@@ -225,9 +221,7 @@ pub struct ScalingGroupConfig {
 impl SetTemplate {
     /// The group that `clique` belongs to.
     pub fn group_of(&self, clique: &str) -> Option<&ScalingGroupConfig> {
-        self.scaling_groups
-            .iter()
-            .find(|group| group.clique_names.iter().any(|name| name == clique))
+        self.scaling_groups.iter().find(|group| group.clique_names.iter().any(|name| name == clique))
     }
 
     /// The clique called `name`.

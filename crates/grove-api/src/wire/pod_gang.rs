@@ -15,13 +15,7 @@ use super::Condition;
     plural = "podgangs",
     shortname = "pg"
 )]
-#[kube(
-    namespaced,
-    status = "PodGangStatus",
-    derive = "PartialEq",
-    derive = "Default",
-    schema = "disabled"
-)]
+#[kube(namespaced, status = "PodGangStatus", derive = "PartialEq", derive = "Default", schema = "disabled")]
 #[serde(rename_all = "camelCase")]
 pub struct PodGangSpec {
     /// The groups of pods, one for each PodClique.

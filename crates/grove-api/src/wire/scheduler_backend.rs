@@ -8,12 +8,7 @@ use super::Condition;
 
 /// Nothing to choose: the operator's configuration says which backends are used.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
-#[kube(
-    group = "grove.io",
-    version = "v1alpha1",
-    kind = "SchedulerBackend",
-    plural = "schedulerbackends"
-)]
+#[kube(group = "grove.io", version = "v1alpha1", kind = "SchedulerBackend", plural = "schedulerbackends")]
 #[kube(shortname = "sb", status = "SchedulerBackendStatus")]
 #[kube(derive = "PartialEq", derive = "Default", schema = "disabled")]
 pub struct SchedulerBackendSpec {}

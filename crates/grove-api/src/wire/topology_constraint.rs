@@ -39,10 +39,7 @@ pub struct TopologyPack {
 impl TopologyConstraint {
     /// The domain that has to hold, in either spelling.
     pub fn required(&self) -> Option<&str> {
-        self.pack
-            .as_ref()
-            .and_then(|pack| pack.required.as_deref())
-            .or(self.pack_domain.as_deref())
+        self.pack.as_ref().and_then(|pack| pack.required.as_deref()).or(self.pack_domain.as_deref())
     }
 
     /// The domain to try for.

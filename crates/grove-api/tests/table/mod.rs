@@ -54,31 +54,18 @@ impl Row {
 
     /// The object that is sent.
     pub(crate) fn object(&self) -> Value {
-        changed(
-            self.old().unwrap_or_else(|| base(&self.base)),
-            &self.set,
-            &self.remove,
-        )
+        changed(self.old().unwrap_or_else(|| base(&self.base)), &self.set, &self.remove)
     }
 
     pub(crate) fn environment(&self) -> Environment {
-        environment(
-            self.environment.topology_aware.unwrap_or(true),
-            self.environment.mnnvl.unwrap_or(true),
-        )
+        environment(self.environment.topology_aware.unwrap_or(true), self.environment.mnnvl.unwrap_or(true))
     }
 }
 
 /// A cluster with three schedulers, of which only KAI has topology objects, and one topology.
 pub(crate) fn environment(topology_aware: bool, mnnvl: bool) -> Environment {
-    let scheduler = |name: &str, topology_aware| Scheduler {
-        name: name.to_owned(),
-        topology_aware,
-    };
-    let level = |domain: &str, key: &str| TopologyLevel {
-        domain: domain.to_owned(),
-        key: key.to_owned(),
-    };
+    let scheduler = |name: &str, topology_aware| Scheduler { name: name.to_owned(), topology_aware };
+    let level = |domain: &str, key: &str| TopologyLevel { domain: domain.to_owned(), key: key.to_owned() };
     let racks = vec![
         level("zone", "topology.kubernetes.io/zone"),
         level("rack", "example.com/rack"),
@@ -106,10 +93,8 @@ pub(crate) fn testdata() -> PathBuf {
 
 /// All rows of the tables in `testdata/invalid`.
 pub(crate) fn invalid() -> Vec<Row> {
-    let mut files: Vec<PathBuf> = fs::read_dir(testdata().join("invalid"))
-        .unwrap()
-        .map(|it| it.unwrap().path())
-        .collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(testdata().join("invalid")).unwrap().map(|it| it.unwrap().path()).collect();
     files.sort();
     files.into_iter().flat_map(|file| rows(&file)).collect()
 }
@@ -121,20 +106,15 @@ pub(crate) fn allowed() -> Vec<Row> {
 
 fn rows(file: &std::path::Path) -> Vec<Row> {
     let text = fs::read_to_string(file).unwrap();
-    let value = manifest::parse(&text)
-        .unwrap_or_else(|it| panic!("{}: {it:?}", file.display()))
-        .remove(0)
-        .value;
+    let value =
+        manifest::parse(&text).unwrap_or_else(|it| panic!("{}: {it:?}", file.display())).remove(0).value;
     serde_json::from_value(value).unwrap_or_else(|it| panic!("{}: {it}", file.display()))
 }
 
 /// A valid manifest of `testdata/bases`.
 pub(crate) fn base(name: &str) -> Value {
     let file = testdata().join("bases").join(format!("{name}.yaml"));
-    manifest::parse(&fs::read_to_string(&file).unwrap())
-        .unwrap()
-        .remove(0)
-        .value
+    manifest::parse(&fs::read_to_string(&file).unwrap()).unwrap().remove(0).value
 }
 
 fn changed(mut object: Value, set: &BTreeMap<String, Value>, remove: &[String]) -> Value {
@@ -143,15 +123,8 @@ fn changed(mut object: Value, set: &BTreeMap<String, Value>, remove: &[String]) 
         apply(&mut object, json!([{ "op": "remove", "path": pointer }]));
     }
     for (pointer, value) in set {
-        let op = if object.pointer(pointer).is_some() {
-            "replace"
-        } else {
-            "add"
-        };
-        apply(
-            &mut object,
-            json!([{ "op": op, "path": pointer, "value": value }]),
-        );
+        let op = if object.pointer(pointer).is_some() { "replace" } else { "add" };
+        apply(&mut object, json!([{ "op": op, "path": pointer, "value": value }]));
     }
     object
 }

@@ -62,11 +62,7 @@ pub(super) fn unchanged(
         (None, Some(_)) => errors.push(Error::forbidden(path, "cannot be removed after creation")),
         (Some(_), None) => errors.push(Error::forbidden(path, "cannot be added after creation")),
         (Some(new), Some(old)) if new != old => {
-            errors.push(Error::invalid(
-                path,
-                new,
-                format!("cannot be changed after creation (was {old:?})"),
-            ));
+            errors.push(Error::invalid(path, new, format!("cannot be changed after creation (was {old:?})")));
         }
         _ => {}
     }

@@ -38,20 +38,8 @@ pub fn validate_update(new: &PodCliqueSet, old: &PodCliqueSet, environment: &Env
         return verdict;
     }
     let mut before = Verdict::default();
-    always(
-        &Subject {
-            set: old,
-            environment,
-        },
-        &mut before,
-    );
-    always(
-        &Subject {
-            set: new,
-            environment,
-        },
-        &mut verdict,
-    );
+    always(&Subject { set: old, environment }, &mut before);
+    always(&Subject { set: new, environment }, &mut verdict);
     verdict.errors.retain(|error| !before.errors.contains(error));
     update::check(new, old, environment, &mut verdict);
     in_field_order(verdict)
@@ -106,20 +94,12 @@ impl<'a> Subject<'a> {
 
     fn cliques(&self) -> impl Iterator<Item = (Path, &'a CliqueTemplate)> + use<'a> {
         let list = template_path().child("cliques");
-        self.template()
-            .cliques
-            .iter()
-            .enumerate()
-            .map(move |(index, it)| (list.index(index), it))
+        self.template().cliques.iter().enumerate().map(move |(index, it)| (list.index(index), it))
     }
 
     fn groups(&self) -> impl Iterator<Item = (Path, &'a ScalingGroupConfig)> + use<'a> {
         let list = template_path().child("podCliqueScalingGroups");
-        self.template()
-            .scaling_groups
-            .iter()
-            .enumerate()
-            .map(move |(index, it)| (list.index(index), it))
+        self.template().scaling_groups.iter().enumerate().map(move |(index, it)| (list.index(index), it))
     }
 }
 
@@ -130,12 +110,8 @@ fn template_path() -> Path {
 /// Puts the findings in the order of the fields, which is the order in which a user reads the manifest.
 fn in_field_order(mut verdict: Verdict) -> Verdict {
     if let Some(crd) = Crd::of("grove.io/v1alpha1", "PodCliqueSet") {
-        verdict
-            .errors
-            .sort_by_cached_key(|error| crd.position(&error.path));
-        verdict
-            .warnings
-            .sort_by_cached_key(|warning| crd.position(&warning.path));
+        verdict.errors.sort_by_cached_key(|error| crd.position(&error.path));
+        verdict.warnings.sort_by_cached_key(|warning| crd.position(&warning.path));
     }
     verdict
 }

@@ -28,10 +28,8 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         let role = clique.spec.role_name.as_deref().unwrap_or_default();
         if !roles.insert(role) {
             let path = path.child("spec").child("roleName");
-            errors.push(Error {
-                detail: messages::ROLE_NAME_TWICE.to_owned(),
-                ..Error::duplicate(path, role)
-            });
+            errors
+                .push(Error { detail: messages::ROLE_NAME_TWICE.to_owned(), ..Error::duplicate(path, role) });
         }
     }
     let mut groups = BTreeSet::new();
@@ -50,14 +48,7 @@ fn set_name(subject: &Subject<'_>, errors: &mut Errors) {
     let name = subject.name();
     // With generateName the server makes the name; the pieces are checked when it is known.
     if name.is_empty() {
-        if subject
-            .set
-            .metadata
-            .generate_name
-            .as_deref()
-            .unwrap_or_default()
-            .is_empty()
-        {
+        if subject.set.metadata.generate_name.as_deref().unwrap_or_default().is_empty() {
             errors.push(Error::required(path, "name or generateName is needed"));
         }
     } else if !Regex::new(SERVICE_NAME).is_ok_and(|it| it.is_match(name)) {
@@ -97,29 +88,18 @@ fn clashes(subject: &Subject<'_>, errors: &mut Errors) {
     let template = subject.template();
     let producers: Vec<(Path, Option<&str>, &CliqueTemplate)> = subject
         .cliques()
-        .map(|(path, clique)| {
-            (
-                path,
-                template.group_of(&clique.name).map(|it| it.name.as_str()),
-                clique,
-            )
-        })
+        .map(|(path, clique)| (path, template.group_of(&clique.name).map(|it| it.name.as_str()), clique))
         .collect();
     for (position, (path, group, clique)) in producers.iter().enumerate() {
         for (_, other_group, other) in &producers[..position] {
             if same_object_name((*group, &clique.name), (*other_group, &other.name)) {
-                let detail = format!(
-                    "its PodCliques could have the same names as those of clique {:?}",
-                    other.name
-                );
+                let detail =
+                    format!("its PodCliques could have the same names as those of clique {:?}", other.name);
                 errors.push(Error::invalid(path.child("name"), &clique.name, detail));
             }
         }
         let scaled = |name: &str| {
-            template
-                .scaling_groups
-                .iter()
-                .any(|it| it.name == name && it.scale_config.is_some())
+            template.scaling_groups.iter().any(|it| it.name == name && it.scale_config.is_some())
         };
         if group.is_none() && clique.spec.auto_scaling_config.is_some() && scaled(&clique.name) {
             let detail = "a scaling group has the same name, and both have an autoscaler: rename one";
@@ -141,18 +121,14 @@ fn same_object_name(a: (Option<&str>, &str), b: (Option<&str>, &str)) -> bool {
             .and_then(|it| it.strip_suffix('-'))
             .is_some_and(is_index),
         ((Some(ga), ca), (Some(gb), cb)) => {
-            let (short, short_member, long, long_member) = if ga.len() < gb.len() {
-                (ga, ca, gb, cb)
-            } else {
-                (gb, cb, ga, ca)
-            };
+            let (short, short_member, long, long_member) =
+                if ga.len() < gb.len() { (ga, ca, gb, cb) } else { (gb, cb, ga, ca) };
             // long = short-<index>[-<rest>], and then short_member = [<rest>-]<index>-<long_member>.
             let Some(tail) = long.strip_prefix(short).and_then(|it| it.strip_prefix('-')) else {
                 return false;
             };
-            let (index, rest) = tail
-                .split_once('-')
-                .map_or((tail, String::new()), |(i, r)| (i, format!("{r}-")));
+            let (index, rest) =
+                tail.split_once('-').map_or((tail, String::new()), |(i, r)| (i, format!("{r}-")));
             is_index(index)
                 && short_member
                     .strip_prefix(rest.as_str())

@@ -16,10 +16,7 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         let path = path.child("spec").child("podSpec");
         let pod = &clique.spec.pod_spec;
         if pod.containers.is_empty() {
-            errors.push(Error::required(
-                path.child("containers"),
-                "a pod needs at least one container",
-            ));
+            errors.push(Error::required(path.child("containers"), "a pod needs at least one container"));
         }
         environment(&pod.containers, &path.child("containers"), errors);
         let init = pod.init_containers.as_deref().unwrap_or_default();
@@ -40,11 +37,7 @@ pub(super) fn check_new(subject: &Subject<'_>, verdict: &mut Verdict) {
             ));
         }
         if let Some(node) = &pod.node_name {
-            errors.push(Error::invalid(
-                path.child("nodeName"),
-                node,
-                messages::NODE_NAME_SET,
-            ));
+            errors.push(Error::invalid(path.child("nodeName"), node, messages::NODE_NAME_SET));
         }
     }
 }

@@ -19,14 +19,9 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
 
     let other = template.topology_constraint.is_some()
         || template.cliques.iter().any(|it| it.topology_constraint.is_some())
-        || template
-            .scaling_groups
-            .iter()
-            .any(|it| it.topology_constraint.is_some());
+        || template.scaling_groups.iter().any(|it| it.topology_constraint.is_some());
     if other {
-        verdict
-            .errors
-            .push(Error::forbidden(path.clone(), messages::TWO_TOPOLOGY_APIS));
+        verdict.errors.push(Error::forbidden(path.clone(), messages::TWO_TOPOLOGY_APIS));
     }
 
     let asks = |constraint: &Option<GroupingConstraints>| {
@@ -34,15 +29,9 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     };
     let named = policy.topology_name.as_deref().is_some_and(|it| !it.is_empty());
     let constrained = asks(&policy.grouping_constraints)
-        || policy
-            .network_pack_group_configs
-            .iter()
-            .any(|it| asks(&it.topology_constraint));
+        || policy.network_pack_group_configs.iter().any(|it| asks(&it.topology_constraint));
     if constrained && !named {
-        verdict.errors.push(Error::required(
-            path.child("topologyName"),
-            messages::POLICY_NAME_MISSING,
-        ));
+        verdict.errors.push(Error::required(path.child("topologyName"), messages::POLICY_NAME_MISSING));
     }
     if named && subject.environment.topology_aware == Some(false) {
         verdict.warn(
@@ -54,19 +43,11 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     let list = path.child("networkPackGroupConfigs");
     let count = policy.network_pack_group_configs.len();
     if count > MAX_PACK_GROUPS {
-        verdict
-            .errors
-            .push(Error::too_many(list.clone(), count, MAX_PACK_GROUPS));
+        verdict.errors.push(Error::too_many(list.clone(), count, MAX_PACK_GROUPS));
     }
     let mut packed = BTreeSet::new();
     for (index, group) in policy.network_pack_group_configs.iter().enumerate() {
-        pack_group(
-            subject,
-            group,
-            &list.index(index).child("cliqueNames"),
-            &mut packed,
-            verdict,
-        );
+        pack_group(subject, group, &list.index(index).child("cliqueNames"), &mut packed, verdict);
     }
 }
 
@@ -78,25 +59,18 @@ fn pack_group<'a>(
     verdict: &mut Verdict,
 ) {
     if group.clique_names.is_empty() {
-        verdict
-            .errors
-            .push(Error::required(path.clone(), messages::PACK_GROUP_EMPTY));
+        verdict.errors.push(Error::required(path.clone(), messages::PACK_GROUP_EMPTY));
     }
     let mut first_group: Option<Option<&str>> = None;
     for (index, name) in group.clique_names.iter().enumerate() {
         let path = path.index(index);
         if subject.template().clique(name).is_none() {
-            verdict
-                .errors
-                .push(Error::invalid(path, name, messages::PACK_GROUP_UNKNOWN));
+            verdict.errors.push(Error::invalid(path, name, messages::PACK_GROUP_UNKNOWN));
             continue;
         }
         if !packed.insert(name) {
             let error = Error::duplicate(path.clone(), name);
-            verdict.errors.push(Error {
-                detail: messages::PACK_GROUP_TWICE.to_owned(),
-                ..error
-            });
+            verdict.errors.push(Error { detail: messages::PACK_GROUP_TWICE.to_owned(), ..error });
         }
         // Each copy of a scaling group is packed on its own, so cliques of different groups cannot be one unit.
         let scaling_group = subject.template().group_of(name).map(|it| it.name.as_str());

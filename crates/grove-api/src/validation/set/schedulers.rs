@@ -17,9 +17,7 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         let path = path.child("spec").child("podSpec").child("schedulerName");
         let written = clique.spec.pod_spec.scheduler_name.as_deref().unwrap_or_default();
         if written == KUBE {
-            verdict
-                .errors
-                .push(Error::invalid(path, written, messages::KUBE_SCHEDULER));
+            verdict.errors.push(Error::invalid(path, written, messages::KUBE_SCHEDULER));
             continue;
         }
         let Some(name) = resolve(written) else {

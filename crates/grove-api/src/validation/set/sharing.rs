@@ -38,34 +38,20 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
             |it| template.clique(it).is_some(),
         );
         let groups = path.child("childScalingGroupNames");
-        known(
-            &filter.child_scaling_group_names,
-            &groups,
-            messages::FILTER_GROUP_UNKNOWN,
-            errors,
-            |it| template.scaling_groups.iter().any(|group| group.name == it),
-        );
+        known(&filter.child_scaling_group_names, &groups, messages::FILTER_GROUP_UNKNOWN, errors, |it| {
+            template.scaling_groups.iter().any(|group| group.name == it)
+        });
     }
 
     for (path, clique) in subject.cliques() {
-        let group = template
-            .group_of(&clique.name)
-            .map_or(0, |it| it.name.len() + INDEX_DIGITS + 2);
+        let group = template.group_of(&clique.name).map_or(0, |it| it.name.len() + INDEX_DIGITS + 2);
         let owner = subject.name().len() + INDEX_DIGITS + 2 + group + clique.name.len();
-        let list = Entries {
-            internal: &internal,
-            path: path.child("resourceSharing"),
-            owner,
-        };
+        let list = Entries { internal: &internal, path: path.child("resourceSharing"), owner };
         list.check(clique.resource_sharing.iter(), errors);
     }
     for (path, group) in subject.groups() {
         let owner = subject.name().len() + INDEX_DIGITS + 2 + group.name.len();
-        let list = Entries {
-            internal: &internal,
-            path: path.child("resourceSharing"),
-            owner,
-        };
+        let list = Entries { internal: &internal, path: path.child("resourceSharing"), owner };
         list.check(group.resource_sharing.iter().map(|it| &it.reference), errors);
         for (index, entry) in group.resource_sharing.iter().enumerate() {
             let path = list.path.index(index).child("filter");
@@ -74,13 +60,9 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
                 errors.push(Error::required(path.clone(), messages::FILTER_EMPTY));
             }
             let cliques = path.child("childCliqueNames");
-            known(
-                &filter.child_clique_names,
-                &cliques,
-                messages::FILTER_CLIQUE_UNKNOWN,
-                errors,
-                |it| group.clique_names.iter().any(|name| name == it),
-            );
+            known(&filter.child_clique_names, &cliques, messages::FILTER_CLIQUE_UNKNOWN, errors, |it| {
+                group.clique_names.iter().any(|name| name == it)
+            });
         }
     }
 }
@@ -90,11 +72,7 @@ fn claim_templates<'a>(subject: &Subject<'a>, errors: &mut Errors) -> BTreeSet<&
     let list = template_path().child("resourceClaimTemplates");
     let templates = &subject.template().resource_claim_templates;
     if templates.len() > MAX_CLAIM_TEMPLATES {
-        errors.push(Error::too_many(
-            list.clone(),
-            templates.len(),
-            MAX_CLAIM_TEMPLATES,
-        ));
+        errors.push(Error::too_many(list.clone(), templates.len(), MAX_CLAIM_TEMPLATES));
     }
     let mut names = BTreeSet::new();
     for (index, template) in templates.iter().enumerate() {
@@ -104,20 +82,9 @@ fn claim_templates<'a>(subject: &Subject<'a>, errors: &mut Errors) -> BTreeSet<&
         } else if !names.insert(template.name.as_str()) {
             errors.push(Error::duplicate(path.child("name"), &template.name));
         }
-        let devices = template
-            .template_spec
-            .spec
-            .as_ref()
-            .and_then(|it| it.devices.as_ref());
-        if devices
-            .and_then(|it| it.requests.as_ref())
-            .is_none_or(Vec::is_empty)
-        {
-            let path = path
-                .child("templateSpec")
-                .child("spec")
-                .child("devices")
-                .child("requests");
+        let devices = template.template_spec.spec.as_ref().and_then(|it| it.devices.as_ref());
+        if devices.and_then(|it| it.requests.as_ref()).is_none_or(Vec::is_empty) {
+            let path = path.child("templateSpec").child("spec").child("devices").child("requests");
             errors.push(Error::required(path, messages::CLAIM_REQUEST_MISSING));
         }
     }
@@ -145,10 +112,7 @@ impl Entries<'_> {
                 errors.push(Error::required(path.child("name"), "must not be empty"));
             } else if !names.insert(&entry.name) {
                 let error = Error::duplicate(path.child("name"), &entry.name);
-                errors.push(Error {
-                    detail: messages::SHARING_TWICE.to_owned(),
-                    ..error
-                });
+                errors.push(Error { detail: messages::SHARING_TWICE.to_owned(), ..error });
             }
             if !namespace.is_empty() && self.internal.contains(entry.name.as_str()) {
                 let error = Error::invalid(path.child("namespace"), namespace, messages::SHARING_NAMESPACE);

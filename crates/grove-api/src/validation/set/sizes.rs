@@ -14,11 +14,7 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     let replicas = subject.set.spec.replicas;
     let path = Path::of(&["spec", "replicas"]);
     if replicas < 0 {
-        errors.push(Error::invalid(
-            path,
-            replicas,
-            "must be greater than or equal to 0",
-        ));
+        errors.push(Error::invalid(path, replicas, "must be greater than or equal to 0"));
     } else if replicas > MAX_SET_REPLICAS {
         errors.push(Error::invalid(path, replicas, at_most(MAX_SET_REPLICAS)));
     }
@@ -41,22 +37,16 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     for (path, clique) in subject.cliques() {
         let spec = &clique.spec;
         let path = path.child("spec");
-        let size = Size {
-            replicas: spec.replicas,
-            min_available: spec.min_available,
-            max: MAX_CLIQUE_REPLICAS,
-        };
+        let size =
+            Size { replicas: spec.replicas, min_available: spec.min_available, max: MAX_CLIQUE_REPLICAS };
         size.check(&path, errors);
         if let Some(config) = &spec.auto_scaling_config {
             size.check_autoscaler(config, &path.child("autoScalingConfig"), errors);
         }
     }
     for (path, group) in subject.groups() {
-        let size = Size {
-            replicas: group.replicas,
-            min_available: group.min_available,
-            max: MAX_GROUP_REPLICAS,
-        };
+        let size =
+            Size { replicas: group.replicas, min_available: group.min_available, max: MAX_GROUP_REPLICAS };
         size.check(&path, errors);
         if let Some(config) = &group.scale_config {
             size.check_autoscaler(config, &path.child("scaleConfig"), errors);
@@ -93,11 +83,7 @@ impl Size {
                 "must be greater than or equal to 1",
             ));
         } else if replicas > self.max {
-            errors.push(Error::invalid(
-                path.child("replicas"),
-                replicas,
-                at_most(self.max),
-            ));
+            errors.push(Error::invalid(path.child("replicas"), replicas, at_most(self.max)));
         }
         let path = path.child("minAvailable");
         match self.min_available {
@@ -106,11 +92,7 @@ impl Size {
                 errors.push(Error::invalid(path, min, "must be greater than or equal to 1"))
             }
             Some(min) if min > replicas => {
-                errors.push(Error::invalid(
-                    path,
-                    min,
-                    format!("{} ({replicas})", messages::ABOVE_REPLICAS),
-                ));
+                errors.push(Error::invalid(path, min, format!("{} ({replicas})", messages::ABOVE_REPLICAS)));
             }
             Some(_) => {}
         }
@@ -131,11 +113,7 @@ impl Size {
         if max > self.max {
             errors.push(Error::invalid(max_path, max, at_most(self.max)));
         } else if let Some(low) = config.min_replicas.filter(|low| max < *low) {
-            errors.push(Error::invalid(
-                max_path,
-                max,
-                format!("{} ({low})", messages::MAX_BELOW_MIN),
-            ));
+            errors.push(Error::invalid(max_path, max, format!("{} ({low})", messages::MAX_BELOW_MIN)));
         } else if max < replicas {
             errors.push(Error::invalid(
                 max_path,

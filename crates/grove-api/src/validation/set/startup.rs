@@ -34,19 +34,9 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         }
     }
     if let Some(cycle) = find_cycle(template) {
-        let names: Vec<&str> = cycle
-            .iter()
-            .map(|&index| template.cliques[index].name.as_str())
-            .collect();
-        let detail = format!(
-            "cliques wait for each other: {} → {}",
-            names.join(" → "),
-            names[0]
-        );
-        let (path, clique) = (
-            subject.cliques().nth(cycle[0]).map(|it| it.0),
-            &template.cliques[cycle[0]],
-        );
+        let names: Vec<&str> = cycle.iter().map(|&index| template.cliques[index].name.as_str()).collect();
+        let detail = format!("cliques wait for each other: {} → {}", names.join(" → "), names[0]);
+        let (path, clique) = (subject.cliques().nth(cycle[0]).map(|it| it.0), &template.cliques[cycle[0]]);
         errors.push(Error::invalid(
             starts_after(&path.unwrap_or_default()),
             &clique.spec.starts_after,
@@ -64,11 +54,8 @@ fn starts_after(clique: &Path) -> Path {
 /// Depth first without recursion: the list is the user's, the stack is ours.
 fn find_cycle(template: &SetTemplate) -> Option<Vec<usize>> {
     let index = |name: &String| template.cliques.iter().position(|it| it.name == *name);
-    let parents: Vec<Vec<usize>> = template
-        .cliques
-        .iter()
-        .map(|it| it.spec.starts_after.iter().filter_map(index).collect())
-        .collect();
+    let parents: Vec<Vec<usize>> =
+        template.cliques.iter().map(|it| it.spec.starts_after.iter().filter_map(index).collect()).collect();
     let mut done = vec![false; parents.len()];
     for start in 0..parents.len() {
         // The path from `start`, each clique with the parents not yet looked at.
@@ -101,24 +88,14 @@ mod tests {
     fn template(edges: &str) -> SetTemplate {
         let clique = |text: &str| {
             let (name, parents) = text.split_once('>').unwrap_or((text, ""));
-            let starts_after = parents
-                .split(',')
-                .filter(|it| !it.is_empty())
-                .map(str::to_owned)
-                .collect();
+            let starts_after = parents.split(',').filter(|it| !it.is_empty()).map(str::to_owned).collect();
             CliqueTemplate {
                 name: name.to_owned(),
-                spec: PodCliqueSpec {
-                    starts_after,
-                    ..Default::default()
-                },
+                spec: PodCliqueSpec { starts_after, ..Default::default() },
                 ..Default::default()
             }
         };
-        SetTemplate {
-            cliques: edges.split_whitespace().map(clique).collect(),
-            ..Default::default()
-        }
+        SetTemplate { cliques: edges.split_whitespace().map(clique).collect(), ..Default::default() }
     }
 
     #[test]

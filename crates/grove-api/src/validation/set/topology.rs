@@ -19,10 +19,7 @@ pub(super) struct Placed<'a> {
 pub(super) fn constraints<'a>(subject: &Subject<'a>) -> Vec<Placed<'a>> {
     let template = subject.template();
     let at = |path: &Path| path.child("topologyConstraint");
-    let set = template
-        .topology_constraint
-        .as_ref()
-        .map(|it| (at(&template_path()), it));
+    let set = template.topology_constraint.as_ref().map(|it| (at(&template_path()), it));
     let group_of = |clique: &str| {
         subject
             .groups()
@@ -33,27 +30,15 @@ pub(super) fn constraints<'a>(subject: &Subject<'a>) -> Vec<Placed<'a>> {
     for (path, clique) in subject.cliques() {
         if let Some(constraint) = &clique.topology_constraint {
             let parents = group_of(&clique.name).into_iter().chain(set.clone()).collect();
-            all.push(Placed {
-                path: at(&path),
-                constraint,
-                parents,
-            });
+            all.push(Placed { path: at(&path), constraint, parents });
         }
     }
     if let Some((path, constraint)) = set.clone() {
-        all.push(Placed {
-            path,
-            constraint,
-            parents: Vec::new(),
-        });
+        all.push(Placed { path, constraint, parents: Vec::new() });
     }
     for (path, group) in subject.groups() {
         if let Some(constraint) = &group.topology_constraint {
-            all.push(Placed {
-                path: at(&path),
-                constraint,
-                parents: set.clone().into_iter().collect(),
-            });
+            all.push(Placed { path: at(&path), constraint, parents: set.clone().into_iter().collect() });
         }
     }
     all
@@ -63,10 +48,7 @@ pub(super) fn constraints<'a>(subject: &Subject<'a>) -> Vec<Placed<'a>> {
 pub(super) fn check_new(subject: &Subject<'_>, verdict: &mut Verdict) {
     let all = constraints(subject);
     for placed in all.iter().filter(|it| it.constraint.pack_domain.is_some()) {
-        verdict.errors.push(Error::forbidden(
-            placed.path.child("packDomain"),
-            messages::PACK_DOMAIN_NEW,
-        ));
+        verdict.errors.push(Error::forbidden(placed.path.child("packDomain"), messages::PACK_DOMAIN_NEW));
     }
     check_names_and_levels(subject, &all, verdict);
 }
@@ -78,9 +60,7 @@ pub(super) fn check_names_and_levels(subject: &Subject<'_>, all: &[Placed<'_>], 
         Some(false) => {
             for placed in all {
                 let detail = "topology-aware scheduling is off: set topologyAwareScheduling.enabled in the operator configuration";
-                verdict
-                    .errors
-                    .push(Error::invalid(placed.path.clone(), placed.constraint, detail));
+                verdict.errors.push(Error::invalid(placed.path.clone(), placed.constraint, detail));
             }
             return;
         }
@@ -125,11 +105,7 @@ fn shape(placed: &Placed<'_>, errors: &mut Errors) {
     match (&constraint.pack, &constraint.pack_domain) {
         (None, None) => errors.push(Error::required(pack, messages::PACK_MISSING)),
         (Some(it), Some(_)) if it.required.is_some() => {
-            errors.push(Error::invalid(
-                pack.child("required"),
-                &it.required,
-                messages::PACK_BOTH,
-            ));
+            errors.push(Error::invalid(pack.child("required"), &it.required, messages::PACK_BOTH));
         }
         (Some(it), _) if it.required.is_none() && it.preferred.is_none() => {
             errors.push(Error::required(pack, messages::PACK_EMPTY));
@@ -162,9 +138,8 @@ fn one_name(all: &[Placed<'_>], errors: &mut Errors) -> Option<String> {
         }
     }
     let (_, first) = names.first()?;
-    for (placed, name) in names
-        .iter()
-        .filter(|(placed, name)| name != first && own_name(placed.constraint).is_some())
+    for (placed, name) in
+        names.iter().filter(|(placed, name)| name != first && own_name(placed.constraint).is_some())
     {
         let detail = format!("a set uses one topology; another constraint says {first:?}");
         errors.push(Error::invalid(placed.path.child("topologyName"), name, detail));
@@ -182,16 +157,11 @@ fn domains(placed: &Placed<'_>, name: &str, levels: &[TopologyLevel], verdict: &
         _ => placed.path.child("pack").child("required"),
     };
     let preferred_path = placed.path.child("pack").child("preferred");
-    for (path, domain) in [
-        (&required_path, constraint.required()),
-        (&preferred_path, constraint.preferred()),
-    ] {
+    for (path, domain) in [(&required_path, constraint.required()), (&preferred_path, constraint.preferred())]
+    {
         if let Some(domain) = domain.filter(|it| level(it).is_none()) {
             let known: Vec<&str> = levels.iter().map(|it| it.domain.as_str()).collect();
-            let detail = format!(
-                "not a level of topology {name:?}, which has: {}",
-                known.join(", ")
-            );
+            let detail = format!("not a level of topology {name:?}, which has: {}", known.join(", "));
             verdict.errors.push(Error::invalid(path.clone(), domain, detail));
         }
     }
@@ -199,25 +169,18 @@ fn domains(placed: &Placed<'_>, name: &str, levels: &[TopologyLevel], verdict: &
     if let (Some(preferred), Some(required)) = (index(constraint.preferred()), index(constraint.required()))
         && preferred < required
     {
-        verdict.warn(
-            preferred_path,
-            "has no effect: it is broader than the required domain",
-        );
+        verdict.warn(preferred_path, "has no effect: it is broader than the required domain");
     }
     for (parent_path, parent) in &placed.parents {
         let inside = placed.path.parent().unwrap_or_default();
         if narrower(index(parent.required()), index(constraint.required())) {
             let detail = format!("is narrower than what {inside} requires");
-            verdict
-                .errors
-                .push(Error::invalid(parent_path.clone(), parent.required(), detail));
+            verdict.errors.push(Error::invalid(parent_path.clone(), parent.required(), detail));
         }
         if narrower(index(parent.preferred()), index(constraint.preferred())) {
             let detail = format!("is narrower than what {inside} prefers");
             let path = parent_path.child("pack").child("preferred");
-            verdict
-                .errors
-                .push(Error::invalid(path, parent.preferred(), detail));
+            verdict.errors.push(Error::invalid(path, parent.preferred(), detail));
         }
     }
 }

@@ -1,0 +1,51 @@
+//! Validation rules in CEL, so that a cluster refuses wrong objects also while the operator is down.
+//!
+//! Rules stand with the type they speak of; `self` is a value of that type. What CEL cannot say within the API
+//! server's cost budget (cycles, totals, anything about other objects) is left to admission.
+
+mod bounds;
+mod create;
+mod rule;
+mod template;
+mod topology;
+mod update;
+
+use serde_json::{Map, Value};
+
+use self::rule::Rule;
+use super::{definitions::Definitions, patterns};
+
+/// Adds the rules to the types of `definitions`, and bounds and patterns that CEL and users rely on.
+pub(super) fn attach(definitions: &mut Definitions) {
+    for (type_, rules) in [
+        ("PodCliqueSpec", template::clique()),
+        ("CliqueTemplate", [template::clique_template(), update::clique()].into_iter().flatten().collect()),
+        ("AutoScalingConfig", template::autoscaling()),
+        ("ScalingGroupConfig", template::group_config()),
+        ("PodCliqueScalingGroupSpec", template::group()),
+        ("SetTemplate", [template::set(), update::set()].into_iter().flatten().collect()),
+        ("ClaimTemplate", template::claim_template()),
+        ("SetFilter", template::filter(&["childCliqueNames", "childScalingGroupNames"])),
+        ("GroupFilter", template::filter(&["childCliqueNames"])),
+        ("TopologyConstraint", topology::constraint()),
+        ("TopologyPack", topology::pack()),
+        ("SchedulingPolicyConfig", topology::policy()),
+        ("ClusterTopologyBindingSpec", topology::binding()),
+    ] {
+        if let Some(Value::Object(schema)) = definitions.get_mut(type_) {
+            put(schema, &rules);
+        }
+    }
+    bounds::attach(definitions);
+}
+
+/// Adds the rules that need the object's name, or whether the object is new.
+pub(super) fn attach_to_root(kind: &str, schema: &mut Value) {
+    if let (Value::Object(schema), "PodCliqueSet") = (schema, kind) {
+        put(schema, &create::set());
+    }
+}
+
+fn put(schema: &mut Map<String, Value>, rules: &[Rule]) {
+    schema.insert("x-kubernetes-validations".into(), rules.iter().map(Rule::to_value).collect());
+}

@@ -1,0 +1,66 @@
+//! Rules for topology constraints, scheduling policies and ClusterTopologyBindings.
+
+use super::rule::{Rule, rule};
+use crate::messages as say;
+
+pub(super) fn constraint() -> Vec<Rule> {
+    vec![
+        rule(".pack", "has(self.pack) || has(self.packDomain)", say::PACK_MISSING)
+            .reason("FieldValueRequired"),
+        rule(
+            ".pack.required",
+            "!(has(self.packDomain) && has(self.pack) && has(self.pack.required))",
+            say::PACK_BOTH,
+        ),
+    ]
+}
+
+pub(super) fn pack() -> Vec<Rule> {
+    vec![rule("", "has(self.required) || has(self.preferred)", say::PACK_EMPTY).reason("FieldValueRequired")]
+}
+
+pub(super) fn policy() -> Vec<Rule> {
+    vec![
+        rule(
+            ".topologyName",
+            "(has(self.topologyName) && self.topologyName != '') || (!(has(self.groupingConstraints) \
+             && has(self.groupingConstraints.required)) && !(has(self.networkPackGroupConfigs) && \
+             self.networkPackGroupConfigs.exists(p, has(p.topologyConstraint) && has(p.topologyConstraint.required))))",
+            say::POLICY_NAME_MISSING,
+        )
+        .reason("FieldValueRequired"),
+        rule(
+            ".networkPackGroupConfigs",
+            "!has(self.networkPackGroupConfigs) || self.networkPackGroupConfigs.all(p, p.cliqueNames.size() > 0)",
+            say::PACK_GROUP_EMPTY,
+        )
+        .reason("FieldValueRequired"),
+        rule(
+            ".networkPackGroupConfigs",
+            "!has(self.networkPackGroupConfigs) || self.networkPackGroupConfigs.all(p, \
+             p.cliqueNames.all(n, p.cliqueNames.exists_one(m, m == n)))",
+            say::PACK_GROUP_TWICE,
+        )
+        .reason("FieldValueDuplicate"),
+    ]
+}
+
+pub(super) fn binding() -> Vec<Rule> {
+    vec![
+        rule(
+            ".levels",
+            "self.levels.all(l, self.levels.exists_one(o, o.domain == l.domain))",
+            say::DOMAIN_TWICE,
+        )
+        .reason("FieldValueDuplicate"),
+        rule(".levels", "self.levels.all(l, self.levels.exists_one(o, o.key == l.key))", say::KEY_TWICE)
+            .reason("FieldValueDuplicate"),
+        rule(
+            ".schedulerTopologyBindings",
+            "!has(self.schedulerTopologyBindings) || self.schedulerTopologyBindings.all(b, \
+             self.schedulerTopologyBindings.exists_one(o, o.schedulerName == b.schedulerName))",
+            say::BINDING_TWICE,
+        )
+        .reason("FieldValueDuplicate"),
+    ]
+}

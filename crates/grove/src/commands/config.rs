@@ -1,0 +1,70 @@
+//! `grove config`: the operator's configuration file.
+
+use std::{io, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use grove_api::{
+    config::{self, Loaded},
+    manifest,
+};
+
+use crate::{
+    cli::Outcome,
+    findings::{Format, Report},
+    input::{self, Source},
+};
+
+/// Work with the operator's configuration file.
+#[derive(Subcommand)]
+pub(crate) enum ConfigCommand {
+    Check(Check),
+}
+
+/// Check an operator configuration, without a cluster.
+#[derive(Args)]
+#[command(after_help = "Example:\n  grove config check operator.yaml")]
+pub(crate) struct Check {
+    /// The file.
+    file: PathBuf,
+
+    /// How to print what is found.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl ConfigCommand {
+    pub(crate) fn run(self) -> io::Result<Outcome> {
+        let Self::Check(command) = self;
+        let mut report = Report::default();
+        load_configuration(&input::read_file(&command.file)?, &mut report);
+        report.print(command.output)
+    }
+}
+
+/// Reads a configuration; what is wrong or deprecated in it goes to `report`.
+pub(crate) fn load_configuration(source: &Source, report: &mut Report) -> Option<Loaded> {
+    let mut documents = match manifest::parse(&source.text) {
+        Ok(documents) => documents,
+        Err(error) => {
+            report.unreadable(source, &error);
+            return None;
+        }
+    };
+    if documents.len() != 1 {
+        let message = format!("the file has {} documents; an operator configuration is one", documents.len());
+        report.unreadable(source, &manifest::ParseError { line: None, message });
+        return None;
+    }
+    let document = documents.remove(0);
+    report.checked += 1;
+    match config::load(&document.value, config::BUILTIN_BACKENDS) {
+        Ok(loaded) => {
+            report.warnings(source, &document, loaded.warnings.clone());
+            Some(loaded)
+        }
+        Err(errors) => {
+            report.errors(source, &document, errors);
+            None
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! One module for each command.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod crds;
+pub(crate) mod validate;

@@ -1,0 +1,172 @@
+//! `grove validate`: checks manifests with the rules of admission, without a cluster.
+
+use std::{io, path::PathBuf};
+
+use clap::Args;
+use grove_api::{
+    config::{self, SchedulerProfiles},
+    field::{Errors, Path, Warning},
+    manifest::{self, Document},
+    review::{Review, review},
+    validation::{Environment, Scheduler, Schedulers},
+    wire::ClusterTopologyBinding,
+};
+use serde_json::Value;
+
+use crate::{
+    cli::Outcome,
+    commands::config::load_configuration,
+    findings::{Finding, Format, Report, Severity, Skipped, source_line},
+    input::{self, Source},
+};
+
+/// Check manifests with the rules of admission, without a cluster.
+///
+/// Reads YAML or JSON with any number of objects. ClusterTopologyBindings among them are used to check the sets.
+/// What depends on the operator (active schedulers, topology) is checked with --config, else a warning says that it
+/// was not.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    grove validate -f set.yaml\n  \
+    grove validate -f samples/ --config operator.yaml\n  \
+    kustomize build . | grove validate -f - -o json")]
+pub(crate) struct Validate {
+    /// File, folder, or - for standard input; may be given several times.
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    files: Vec<String>,
+
+    /// Operator configuration to check against.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// How to print what is found.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl Validate {
+    pub(crate) fn run(self) -> io::Result<Outcome> {
+        let mut environment = Environment::default();
+        if let Some(path) = &self.config {
+            let mut report = Report::default();
+            match load_configuration(&input::read_file(path)?, &mut report) {
+                Some(loaded) => {
+                    environment.schedulers = Some(schedulers(&loaded.profiles));
+                    environment.topology_aware = Some(loaded.config.topology_aware());
+                    environment.mnnvl = Some(loaded.config.network.auto_mnnvl_enabled);
+                }
+                None => {
+                    report.print(self.output)?;
+                    return Ok(Outcome::Unusable);
+                }
+            }
+        }
+        let report = validate(&input::read(&self.files)?, environment);
+        report.print(self.output)
+    }
+}
+
+fn schedulers(profiles: &SchedulerProfiles) -> Schedulers {
+    let active = profiles.active().iter();
+    let active =
+        active.map(|it| Scheduler { name: it.name.clone(), topology_aware: it.topology_aware }).collect();
+    Schedulers { default: profiles.default_name().to_owned(), active }
+}
+
+/// Checks all objects of all sources.
+fn validate(sources: &[Source], mut environment: Environment) -> Report {
+    let mut report = Report::default();
+    let mut documents: Vec<(&Source, Document)> = Vec::new();
+    for source in sources {
+        match manifest::parse(&source.text) {
+            Ok(parsed) => {
+                documents.extend(parsed.into_iter().flat_map(Document::flatten).map(|it| (source, it)))
+            }
+            Err(error) => report.unreadable(source, &error),
+        }
+    }
+    for (_, document) in &documents {
+        if document.value["kind"] == "ClusterTopologyBinding"
+            && let Ok(binding) = serde_json::from_value::<ClusterTopologyBinding>(document.value.clone())
+        {
+            let name = binding.metadata.name.unwrap_or_default();
+            environment.topologies.insert(name, binding.spec.levels);
+        }
+    }
+    for (source, document) in &documents {
+        if document.value["kind"] == "OperatorConfiguration" {
+            report.checked += 1;
+            match config::load(&document.value, config::BUILTIN_BACKENDS) {
+                Ok(loaded) => report.warnings(source, document, loaded.warnings),
+                Err(errors) => report.errors(source, document, errors),
+            }
+            continue;
+        }
+        match review(&document.value, &environment) {
+            Review::Foreign => {
+                let text =
+                    |field: &str| document.value.get(field).and_then(Value::as_str).unwrap_or_default();
+                let kind = format!("{} ({})", text("kind"), text("apiVersion"));
+                report.skipped.push(Skipped { file: source.name.clone(), line: document.line, kind });
+            }
+            Review::Checked(verdict) => {
+                report.checked += 1;
+                report.errors(source, document, verdict.errors);
+                report.warnings(source, document, verdict.warnings);
+            }
+        }
+    }
+    report
+}
+
+impl Report {
+    /// Adds a source that is no YAML.
+    pub(crate) fn unreadable(&mut self, source: &Source, error: &manifest::ParseError) {
+        self.unusable = true;
+        let line = error.line.unwrap_or(1);
+        self.findings.push(Finding {
+            file: source.name.clone(),
+            line,
+            severity: Severity::Error,
+            path: String::new(),
+            kind: None,
+            message: error.message.clone(),
+            source: error.line.map(|line| source_line(&source.text, line)).unwrap_or_default(),
+        });
+    }
+
+    /// Adds field errors of an object.
+    pub(crate) fn errors(&mut self, source: &Source, document: &Document, errors: Errors) {
+        let findings = errors.into_iter().map(|it| Finding {
+            kind: Some(it.kind),
+            ..finding(source, document, &it.path, it.message(), Severity::Error)
+        });
+        self.findings.extend(findings);
+    }
+
+    /// Adds warnings about an object.
+    pub(crate) fn warnings(&mut self, source: &Source, document: &Document, warnings: Vec<Warning>) {
+        let findings =
+            warnings.into_iter().map(|it| finding(source, document, &it.path, it.text, Severity::Warning));
+        self.findings.extend(findings);
+    }
+}
+
+fn finding(
+    source: &Source,
+    document: &Document,
+    path: &Path,
+    message: String,
+    severity: Severity,
+) -> Finding {
+    let line = document.line_of(path);
+    Finding {
+        file: source.name.clone(),
+        line,
+        severity,
+        path: path.to_string(),
+        kind: None,
+        message,
+        source: source_line(&source.text, line),
+    }
+}
