@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     constants::{GROUP, SCHEDULER_GROUP, VERSION},
     defaulting::default_pod_clique_set,
-    field::{Error, ErrorKind, Errors, Path},
+    field::{Error, ErrorKind, Errors, Path, closest},
     schema::{self, Crd},
     validation::{
         Environment, Verdict, validate_create, validate_pod_clique, validate_scaling_group,
@@ -77,6 +77,39 @@ fn kind_of(value: &Value) -> Kind {
 }
 
 fn review_ours(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Environment) -> Verdict {
+    let mut verdict = review_body(crd, value, old, environment);
+    // Behind `apiVersion` and `kind`, and before all of `spec`.
+    verdict.errors.splice(0..0, unknown_metadata(value));
+    verdict
+}
+
+/// A resource's schema leaves `metadata` open; the API server knows its fields.
+const METADATA: [&str; 15] = [
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+fn unknown_metadata(value: &Value) -> Errors {
+    let fields = value.get("metadata").and_then(Value::as_object).into_iter().flatten();
+    let unknown = fields.filter(|(name, _)| !METADATA.contains(&name.as_str()));
+    let path = Path::of(&["metadata"]);
+    unknown.map(|(name, _)| Error::unknown(path.child(name), closest(name, METADATA.into_iter()))).collect()
+}
+
+fn review_body(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Environment) -> Verdict {
     match crd.kind {
         "PodCliqueSet" => review_set(crd, value, old, environment),
         "ClusterTopologyBinding" => {

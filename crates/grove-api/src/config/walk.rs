@@ -68,7 +68,7 @@ impl Walk<'_> {
                 }
                 None if accepted.is_some() => {}
                 None => {
-                    self.error(Error::unknown(here, field::closest(name, keys.iter().map(|key| key.name))))
+                    self.error(Error::unknown(here, field::closest(name, keys.iter().map(|key| key.name))));
                 }
             }
         }

@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn refusal(text: &str) -> ParseError {
-        parse(text).err().unwrap_or_else(|| panic!("{:.60} was accepted", text))
+        parse(text).err().unwrap_or_else(|| panic!("{text:.60} was accepted"))
     }
 
     #[test]
@@ -131,12 +131,11 @@ mod tests {
 
     #[test]
     fn alias_bombs_are_refused() {
-        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
-        for level in 1..9 {
-            let before = format!("*a{}", level - 1);
-            let items = vec![before; 10].join(", ");
-            text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
-        }
+        let line = |level: usize| {
+            let item = if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) };
+            format!("a{level}: &a{level} [{}]\n", vec![item; 10].join(", "))
+        };
+        let text: String = (0..9).map(line).collect();
         assert!(refusal(&text).message.contains("alias"), "{}", refusal(&text).message);
     }
 

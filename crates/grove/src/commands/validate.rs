@@ -49,16 +49,13 @@ impl Validate {
         let mut environment = Environment::default();
         if let Some(path) = &self.config {
             let mut report = Report::default();
-            match load_configuration(&input::read_file(path)?, &mut report) {
-                Some(loaded) => {
-                    environment.schedulers = Some(schedulers(&loaded.profiles));
-                    environment.topology_aware = Some(loaded.config.topology_aware());
-                    environment.mnnvl = Some(loaded.config.network.auto_mnnvl_enabled);
-                }
-                None => {
-                    report.print(self.output)?;
-                    return Ok(Outcome::Unusable);
-                }
+            if let Some(loaded) = load_configuration(&input::read_file(path)?, &mut report) {
+                environment.schedulers = Some(schedulers(&loaded.profiles));
+                environment.topology_aware = Some(loaded.config.topology_aware());
+                environment.mnnvl = Some(loaded.config.network.auto_mnnvl_enabled);
+            } else {
+                report.print(self.output)?;
+                return Ok(Outcome::Unusable);
             }
         }
         let report = validate(&input::read(&self.files)?, environment);
@@ -80,7 +77,7 @@ fn validate(sources: &[Source], mut environment: Environment) -> Report {
     for source in sources {
         match manifest::parse(&source.text) {
             Ok(parsed) => {
-                documents.extend(parsed.into_iter().flat_map(Document::flatten).map(|it| (source, it)))
+                documents.extend(parsed.into_iter().flat_map(Document::flatten).map(|it| (source, it)));
             }
             Err(error) => report.unreadable(source, &error),
         }
@@ -141,6 +138,9 @@ impl Report {
             kind: Some(it.kind),
             ..finding(source, document, &it.path, it.message(), Severity::Error)
         });
+        let mut findings: Vec<Finding> = findings.collect();
+        // In the order of the text, which need not be that of the fields.
+        findings.sort_by_key(|it| it.line);
         self.findings.extend(findings);
     }
 

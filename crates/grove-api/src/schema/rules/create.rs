@@ -7,7 +7,7 @@ use super::{
 use crate::{limits::NAME_BUDGET, messages as say};
 
 pub(super) fn set() -> Vec<Rule> {
-    let cliques = "self.spec.template.cliques";
+    let cliques = "!has(self.spec.template.cliques) || self.spec.template.cliques";
     let groups =
         "!has(self.spec.template.podCliqueScalingGroups) || self.spec.template.podCliqueScalingGroups";
     let forbidden = "FieldValueForbidden";

@@ -23,7 +23,13 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("AutoScalingConfig", template::autoscaling()),
         ("ScalingGroupConfig", template::group_config()),
         ("PodCliqueScalingGroupSpec", template::group()),
-        ("SetTemplate", [template::set(), update::set()].into_iter().flatten().collect()),
+        (
+            "SetTemplate",
+            [template::set(), template::set_sharing(), topology::set(), update::set()]
+                .into_iter()
+                .flatten()
+                .collect(),
+        ),
         ("ClaimTemplate", template::claim_template()),
         ("SetFilter", template::filter(&["childCliqueNames", "childScalingGroupNames"])),
         ("GroupFilter", template::filter(&["childCliqueNames"])),

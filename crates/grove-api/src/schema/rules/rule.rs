@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// One rule.
 pub(super) struct Rule {
     /// CEL expression that has to be true.
-    rule: String,
+    expression: String,
     /// What is wrong where it is not.
     message: &'static str,
     /// Field below `self` that is wrong.
@@ -15,8 +15,8 @@ pub(super) struct Rule {
     on_create: bool,
 }
 
-pub(super) fn rule(field: &'static str, rule: impl Into<String>, message: &'static str) -> Rule {
-    Rule { rule: rule.into(), message, field, reason: None, on_create: false }
+pub(super) fn rule(field: &'static str, expression: impl Into<String>, message: &'static str) -> Rule {
+    Rule { expression: expression.into(), message, field, reason: None, on_create: false }
 }
 
 impl Rule {
@@ -26,7 +26,7 @@ impl Rule {
 
     pub(super) fn to_value(&self) -> Value {
         let mut value = Map::new();
-        value.insert("rule".into(), json!(self.rule));
+        value.insert("rule".into(), json!(self.expression));
         value.insert("message".into(), json!(self.message));
         if !self.field.is_empty() {
             value.insert("fieldPath".into(), json!(self.field));
@@ -41,9 +41,9 @@ impl Rule {
     }
 }
 
-/// Holds on create; an object that is already there keeps what it has.
+/// `expression`, a term or terms joined by `||`, holds on create; an object that is already there keeps what it has.
 pub(super) fn new_objects(field: &'static str, expression: &str, message: &'static str) -> Rule {
-    Rule { on_create: true, ..rule(field, format!("oldSelf.hasValue() || ({expression})"), message) }
+    Rule { on_create: true, ..rule(field, format!("oldSelf.hasValue() || {expression}"), message) }
 }
 
 /// `field` of self and oldSelf are equal, absence included. It stands on the parent of the field, because a rule

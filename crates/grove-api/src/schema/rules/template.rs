@@ -89,7 +89,6 @@ pub(super) fn group() -> Vec<Rule> {
 pub(super) fn set() -> Vec<Rule> {
     let groups = "!has(self.podCliqueScalingGroups) || self.podCliqueScalingGroups";
     let explicit = "!has(self.cliqueStartupType) || self.cliqueStartupType != 'CliqueStartupTypeExplicit'";
-    let sharing = "!has(self.resourceSharing) || self.resourceSharing";
     let scheduler =
         |it: &str| format!("(has({it}.spec.podSpec.schedulerName) ? {it}.spec.podSpec.schedulerName : '')");
     vec![
@@ -138,7 +137,9 @@ pub(super) fn set() -> Vec<Rule> {
         ),
         rule(
             ".cliques",
-            format!("{explicit} || self.cliques.all(c, !has(c.spec.startsAfter) || !(c.name in c.spec.startsAfter))"),
+            format!(
+                "{explicit} || self.cliques.all(c, !has(c.spec.startsAfter) || !(c.name in c.spec.startsAfter))"
+            ),
             say::STARTS_AFTER_SELF,
         ),
         rule(
@@ -159,6 +160,12 @@ pub(super) fn set() -> Vec<Rule> {
             ),
             say::MIXED_SCHEDULERS,
         ),
+    ]
+}
+
+pub(super) fn set_sharing() -> Vec<Rule> {
+    let sharing = "!has(self.resourceSharing) || self.resourceSharing";
+    vec![
         unique(".resourceClaimTemplates", "self", say::CLAIM_TEMPLATE_TWICE),
         unique(".resourceSharing", "self", say::SHARING_TWICE),
         rule(
@@ -186,29 +193,6 @@ pub(super) fn set() -> Vec<Rule> {
             ),
             say::FILTER_GROUP_UNKNOWN,
         ),
-        rule(
-            ".schedulingPolicyConfig",
-            "!has(self.schedulingPolicyConfig) || !(has(self.topologyConstraint) \
-             || self.cliques.exists(c, has(c.topologyConstraint)) || (has(self.podCliqueScalingGroups) \
-             && self.podCliqueScalingGroups.exists(g, has(g.topologyConstraint))))",
-            say::TWO_TOPOLOGY_APIS,
-        )
-        .reason("FieldValueForbidden"),
-        rule(
-            ".schedulingPolicyConfig.networkPackGroupConfigs",
-            "!has(self.schedulingPolicyConfig) || !has(self.schedulingPolicyConfig.networkPackGroupConfigs) || \
-             self.schedulingPolicyConfig.networkPackGroupConfigs.all(p, \
-             p.cliqueNames.all(n, self.cliques.exists(c, c.name == n)))",
-            say::PACK_GROUP_UNKNOWN,
-        ),
-        rule(
-            ".schedulingPolicyConfig.networkPackGroupConfigs",
-            "!has(self.schedulingPolicyConfig) || !has(self.schedulingPolicyConfig.networkPackGroupConfigs) || \
-             self.cliques.all(c, self.schedulingPolicyConfig.networkPackGroupConfigs.filter(p, \
-             c.name in p.cliqueNames).size() <= 1)",
-            say::PACK_GROUP_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
     ]
 }
 

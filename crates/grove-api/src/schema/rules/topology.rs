@@ -64,3 +64,32 @@ pub(super) fn binding() -> Vec<Rule> {
         .reason("FieldValueDuplicate"),
     ]
 }
+
+/// How a scheduling policy fits the rest of the template.
+pub(super) fn set() -> Vec<Rule> {
+    vec![
+        rule(
+            ".schedulingPolicyConfig",
+            "!has(self.schedulingPolicyConfig) || !(has(self.topologyConstraint) \
+             || self.cliques.exists(c, has(c.topologyConstraint)) || (has(self.podCliqueScalingGroups) \
+             && self.podCliqueScalingGroups.exists(g, has(g.topologyConstraint))))",
+            say::TWO_TOPOLOGY_APIS,
+        )
+        .reason("FieldValueForbidden"),
+        rule(
+            ".schedulingPolicyConfig.networkPackGroupConfigs",
+            "!has(self.schedulingPolicyConfig) || !has(self.schedulingPolicyConfig.networkPackGroupConfigs) || \
+             self.schedulingPolicyConfig.networkPackGroupConfigs.all(p, \
+             p.cliqueNames.all(n, self.cliques.exists(c, c.name == n)))",
+            say::PACK_GROUP_UNKNOWN,
+        ),
+        rule(
+            ".schedulingPolicyConfig.networkPackGroupConfigs",
+            "!has(self.schedulingPolicyConfig) || !has(self.schedulingPolicyConfig.networkPackGroupConfigs) || \
+             self.cliques.all(c, self.schedulingPolicyConfig.networkPackGroupConfigs.filter(p, \
+             c.name in p.cliqueNames).size() <= 1)",
+            say::PACK_GROUP_TWICE,
+        )
+        .reason("FieldValueDuplicate"),
+    ]
+}

@@ -13,6 +13,8 @@ mod topology;
 mod totals;
 mod update;
 
+use std::collections::BTreeMap;
+
 use super::{Environment, Verdict, kubernetes};
 use crate::{
     field::Path,
@@ -68,6 +70,10 @@ fn new_only(subject: &Subject<'_>, verdict: &mut Verdict) {
 
 fn metadata(subject: &Subject<'_>, verdict: &mut Verdict) {
     let errors = &mut verdict.errors;
+    let (path, metadata) = (Path::of(&["metadata"]), &subject.set.metadata);
+    kubernetes::labels(metadata.labels.as_ref().unwrap_or(&BTreeMap::new()), &path.child("labels"), errors);
+    let annotations = metadata.annotations.as_ref();
+    kubernetes::annotations(annotations.unwrap_or(&BTreeMap::new()), &path.child("annotations"), errors);
     for (path, clique) in subject.cliques() {
         kubernetes::labels(&clique.labels, &path.child("labels"), errors);
         kubernetes::annotations(&clique.annotations, &path.child("annotations"), errors);

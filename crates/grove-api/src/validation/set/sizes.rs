@@ -89,7 +89,7 @@ impl Size {
         match self.min_available {
             None => errors.push(Error::required(path, "")),
             Some(min) if min <= 0 => {
-                errors.push(Error::invalid(path, min, "must be greater than or equal to 1"))
+                errors.push(Error::invalid(path, min, "must be greater than or equal to 1"));
             }
             Some(min) if min > replicas => {
                 errors.push(Error::invalid(path, min, format!("{} ({replicas})", messages::ABOVE_REPLICAS)));

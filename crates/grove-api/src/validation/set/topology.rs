@@ -55,47 +55,33 @@ pub(super) fn check_new(subject: &Subject<'_>, verdict: &mut Verdict) {
 
 /// Names resolve to one topology that exists, domains are levels of it, and no level is inside a narrower one.
 pub(super) fn check_names_and_levels(subject: &Subject<'_>, all: &[Placed<'_>], verdict: &mut Verdict) {
-    all.iter().for_each(|placed| shape(placed, &mut verdict.errors));
+    for placed in all {
+        shape(placed, &mut verdict.errors);
+    }
     match subject.environment.topology_aware {
         Some(false) => {
-            for placed in all {
-                let detail = "topology-aware scheduling is off: set topologyAwareScheduling.enabled in the operator configuration";
-                verdict.errors.push(Error::invalid(placed.path.clone(), placed.constraint, detail));
-            }
+            let detail = "topology-aware scheduling is off: set topologyAwareScheduling.enabled in the operator configuration";
+            let error = |it: &Placed<'_>| Error::invalid(it.path.clone(), it.constraint, detail);
+            verdict.errors.extend(all.iter().map(error));
             return;
         }
         None if !all.is_empty() => {
-            verdict.warn(
-                all[0].path.clone(),
-                "not checked whether topology-aware scheduling is on: give the operator configuration",
-            );
+            let text = "not checked whether topology-aware scheduling is on: give the operator configuration";
+            verdict.warn(all[0].path.clone(), text);
         }
         _ => {}
     }
-    let Some(name) = one_name(all, &mut verdict.errors) else {
-        return;
-    };
-    match subject.environment.topologies.get(&name) {
-        Some(levels) => {
-            for placed in all {
-                domains(placed, &name, levels, verdict);
-            }
+    let Some((path, name)) = one_name(all, &mut verdict.errors) else { return };
+    if let Some(levels) = subject.environment.topologies.get(name) {
+        for placed in all {
+            domains(placed, name, levels, verdict);
         }
-        None => {
-            let path = all[0].path.child("topologyName");
-            if subject.environment.all_topologies_known {
-                verdict.errors.push(Error::not_found(
-                    path,
-                    &name,
-                    "there is no ClusterTopologyBinding of this name",
-                ));
-            } else {
-                verdict.warn(
-                    path,
-                    format!("domains not checked: ClusterTopologyBinding {name:?} is not among the files"),
-                );
-            }
-        }
+    } else if subject.environment.all_topologies_known {
+        let detail = "there is no ClusterTopologyBinding of this name";
+        verdict.errors.push(Error::not_found(path, name, detail));
+    } else {
+        let text = format!("domains not checked: ClusterTopologyBinding {name:?} is not among the files");
+        verdict.warn(path, text);
     }
 }
 
@@ -124,27 +110,23 @@ pub(super) fn resolved_name<'a>(placed: &Placed<'a>) -> Option<&'a str> {
     own_name(placed.constraint).or_else(|| placed.parents.iter().find_map(|(_, parent)| own_name(parent)))
 }
 
-/// The one topology of the set. Every constraint has to resolve to it.
-fn one_name(all: &[Placed<'_>], errors: &mut Errors) -> Option<String> {
-    let mut names: Vec<(&Placed<'_>, &str)> = Vec::new();
+/// The one topology of the set, and where it is named. Every constraint has to resolve to it.
+fn one_name<'a>(all: &[Placed<'a>], errors: &mut Errors) -> Option<(Path, &'a str)> {
     let before = errors.len();
-    for placed in all {
-        match resolved_name(placed) {
-            Some(name) => names.push((placed, name)),
-            None => {
-                let detail = "name the ClusterTopologyBinding here, or at a level above";
-                errors.push(Error::required(placed.path.child("topologyName"), detail));
-            }
-        }
+    for placed in all.iter().filter(|it| resolved_name(it).is_none()) {
+        let detail = "name the ClusterTopologyBinding here, or at a level above";
+        errors.push(Error::required(placed.path.child("topologyName"), detail));
     }
-    let (_, first) = names.first()?;
-    for (placed, name) in
-        names.iter().filter(|(placed, name)| name != first && own_name(placed.constraint).is_some())
-    {
-        let detail = format!("a set uses one topology; another constraint says {first:?}");
-        errors.push(Error::invalid(placed.path.child("topologyName"), name, detail));
+    let mut named: Vec<(&Placed<'a>, &'a str)> =
+        all.iter().filter_map(|it| Some((it, own_name(it.constraint)?))).collect();
+    // The broadest level has the say.
+    named.sort_by_key(|(placed, _)| placed.parents.len());
+    let (first, name) = *named.first()?;
+    for (placed, other) in named.iter().filter(|(_, other)| *other != name) {
+        let detail = format!("a set uses one topology, and {} says {name:?}", first.path);
+        errors.push(Error::invalid(placed.path.child("topologyName"), other, detail));
     }
-    (errors.len() == before).then(|| (*first).to_owned())
+    (errors.len() == before).then(|| (first.path.child("topologyName"), name))
 }
 
 fn domains(placed: &Placed<'_>, name: &str, levels: &[TopologyLevel], verdict: &mut Verdict) {

@@ -1,9 +1,8 @@
 //! The rules, row by row: what is refused, at which field, with which kind of error, and by whom on a cluster.
 
-mod table;
-
 use std::collections::BTreeSet;
 
+use crate::table::{self, Refused, Row};
 use grove_api::{
     defaulting::default_pod_clique_set,
     review::{Review, review, review_update},
@@ -12,7 +11,6 @@ use grove_api::{
     wire::PodCliqueSet,
 };
 use serde_json::Value;
-use table::{Refused, Row};
 
 fn verdict(row: &Row) -> Verdict {
     let environment = row.environment();
@@ -67,6 +65,10 @@ fn every_allowed_row_is_admitted() {
     }
 }
 
+/// Rows about `metadata`, which the API server checks by rules of its own.
+const METADATA: [&str; 4] =
+    ["set-name-missing", "set-label-value", "set-annotation-key", "metadata-field-unknown"];
+
 /// Rows that the evaluator here cannot judge: it matches list items by position, the API server by name.
 const MATCHED_BY_NAME: [&str; 2] = ["reorder-without-start-order", "update-cliques-reordered"];
 
@@ -95,10 +97,12 @@ fn refused_by(row: &Row) -> (Refused, String) {
     let Some(crd) = Crd::of(&text("apiVersion"), &text("kind")) else {
         return (Refused::Schema, "no such kind".to_owned());
     };
-    match (&object["metadata"]["name"], &object["metadata"]["generateName"]) {
-        (Value::Null, Value::Null) => return (Refused::Schema, "the server asks for a name".to_owned()),
-        (Value::Null, prefix) => object["metadata"]["name"] = format!("{}x", prefix.as_str().unwrap()).into(),
-        _ => {}
+    if METADATA.contains(&row.name.as_str()) {
+        return (Refused::Schema, "the API server looks after metadata itself".to_owned());
+    }
+    if object["metadata"]["name"].is_null() {
+        let prefix = object["metadata"]["generateName"].as_str().unwrap();
+        object["metadata"]["name"] = format!("{prefix}x").into();
     }
     let found = schema::check(crd.schema(), &object);
     if !found.is_empty() {
