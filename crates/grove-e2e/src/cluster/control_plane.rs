@@ -1,0 +1,144 @@
+//! How each program of the control plane is started.
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use anyhow::Result;
+
+use super::{gates::Gates, ports::Ports, programs::Programs, reaper::Command};
+
+/// Who asked for what, without bodies: enough to count writes. Leases are left out, they are the heartbeat.
+const AUDIT_POLICY: &str = "\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - { level: None, resources: [{ group: coordination.k8s.io }] }
+  - { level: Metadata }
+";
+
+/// How kwok plays the kubelets.
+const STAGES: &str = include_str!("../nodes/stages.yaml");
+
+/// One cluster's arguments.
+pub(super) struct Plane {
+    pub(super) folder: PathBuf,
+    pub(super) ports: Ports,
+    pub(super) gates: Gates,
+}
+
+impl Plane {
+    pub(super) fn write_files(&self) -> Result<()> {
+        fs::write(self.folder.join("audit-policy.yaml"), AUDIT_POLICY)?;
+        fs::write(self.folder.join("stages.yaml"), STAGES)?;
+        Ok(())
+    }
+
+    /// A program of this cluster, with its log.
+    pub(super) fn command(&self, name: &str, program: PathBuf, arguments: &[String]) -> Command {
+        Command {
+            name: name.to_owned(),
+            program,
+            arguments: arguments.to_vec(),
+            environment: BTreeMap::new(),
+            folder: self.folder.clone(),
+            log: self.folder.join("log").join(format!("{name}.log")),
+        }
+    }
+
+    pub(super) fn etcd(&self, programs: &Programs) -> Command {
+        let client = format!("http://127.0.0.1:{}", self.ports.etcd);
+        let peer = format!("http://127.0.0.1:{}", self.ports.etcd_peer);
+        let arguments = [
+            "--data-dir=etcd".to_owned(),
+            // A test cluster need not survive a power failure.
+            "--unsafe-no-fsync".to_owned(),
+            "--log-level=warn".to_owned(),
+            format!("--listen-client-urls={client}"),
+            format!("--advertise-client-urls={client}"),
+            format!("--listen-peer-urls={peer}"),
+            format!("--initial-advertise-peer-urls={peer}"),
+            format!("--initial-cluster=default={peer}"),
+        ];
+        self.command("etcd", programs.get("kubernetes", "etcd"), &arguments)
+    }
+
+    pub(super) fn api_server(&self, programs: &Programs) -> Command {
+        let arguments = [
+            format!("--etcd-servers=http://127.0.0.1:{}", self.ports.etcd),
+            format!("--secure-port={}", self.ports.api),
+            "--bind-address=127.0.0.1".to_owned(),
+            "--service-cluster-ip-range=10.0.0.0/16".to_owned(),
+            "--client-ca-file=pki/ca.crt".to_owned(),
+            "--tls-cert-file=pki/apiserver.crt".to_owned(),
+            "--tls-private-key-file=pki/apiserver.key".to_owned(),
+            "--authorization-mode=Node,RBAC".to_owned(),
+            "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+            "--service-account-key-file=pki/sa.pub".to_owned(),
+            "--service-account-signing-key-file=pki/sa.key".to_owned(),
+            format!("--feature-gates={}", self.gates.api()),
+            "--runtime-config=api/all=true".to_owned(),
+            "--audit-log-path=log/audit.log".to_owned(),
+            "--audit-log-maxsize=2000".to_owned(),
+            "--audit-policy-file=audit-policy.yaml".to_owned(),
+            "--profiling=false".to_owned(),
+            "--max-requests-inflight=2000".to_owned(),
+            "--max-mutating-requests-inflight=1000".to_owned(),
+        ];
+        self.command("kube-apiserver", programs.get("kubernetes", "kube-apiserver"), &arguments)
+    }
+
+    pub(super) fn controller_manager(&self, programs: &Programs) -> Command {
+        let mut arguments = component("controller-manager", self.ports.controller_manager);
+        arguments.extend([
+            "--service-account-private-key-file=pki/sa.key".to_owned(),
+            "--root-ca-file=pki/ca.crt".to_owned(),
+            "--use-service-account-credentials=true".to_owned(),
+            format!("--feature-gates={}", self.gates.api()),
+            "--kube-api-qps=500".to_owned(),
+            "--kube-api-burst=1000".to_owned(),
+            "--concurrent-gc-syncs=40".to_owned(),
+            // A node that is silent is noticed within seconds; kwok renews leases every quarter of theirs.
+            "--node-monitor-period=2s".to_owned(),
+            "--node-monitor-grace-period=16s".to_owned(),
+            "--controllers=*,-node-ipam-controller,-persistentvolume-binder-controller,\
+             -persistentvolume-attach-detach-controller"
+                .to_owned(),
+        ]);
+        self.command("kube-controller-manager", programs.get("kubernetes", "kube-controller-manager"), &arguments)
+    }
+
+    pub(super) fn scheduler(&self, programs: &Programs) -> Command {
+        let mut arguments = component("scheduler", self.ports.scheduler);
+        arguments.extend([
+            format!("--feature-gates={}", self.gates.scheduler()),
+            "--kube-api-qps=1000".to_owned(),
+            "--kube-api-burst=2000".to_owned(),
+        ]);
+        self.command("kube-scheduler", programs.get("kubernetes", "kube-scheduler"), &arguments)
+    }
+
+    pub(super) fn kubelets(&self, programs: &Programs) -> Command {
+        let arguments = [
+            "--kubeconfig=admin.kubeconfig".to_owned(),
+            "--config=stages.yaml".to_owned(),
+            "--manage-all-nodes=true".to_owned(),
+            // Shorter than the grace period above, or nodes turn NotReady and take every pod with them.
+            "--node-lease-duration-seconds=12".to_owned(),
+            format!("--server-address=127.0.0.1:{}", self.ports.kwok),
+        ];
+        self.command("kwok", programs.get("kubernetes", "kwok"), &arguments)
+    }
+}
+
+/// What controller-manager and scheduler have in common.
+fn component(user: &str, port: u16) -> Vec<String> {
+    let kubeconfig = format!("{user}.kubeconfig");
+    vec![
+        format!("--kubeconfig={kubeconfig}"),
+        format!("--authentication-kubeconfig={kubeconfig}"),
+        format!("--authorization-kubeconfig={kubeconfig}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--secure-port={port}"),
+        "--leader-elect=false".to_owned(),
+    ]
+}

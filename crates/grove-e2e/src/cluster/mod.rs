@@ -1,0 +1,169 @@
+//! A real Kubernetes control plane on loopback, as processes that end with us.
+
+mod audit;
+mod control_plane;
+mod gates;
+mod pki;
+mod ports;
+mod programs;
+mod reaper;
+mod schedulers;
+mod state;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+
+pub use self::{
+    audit::{Write, writes},
+    gates::Gates,
+    programs::Programs,
+    reaper::{Process, Reaper, reap},
+    schedulers::Scheduler,
+    state::{Detached, detached},
+};
+
+/// How long the control plane may take to answer; on a loaded machine it takes a good part of it.
+const START_DEADLINE: Duration = Duration::from_secs(120);
+
+/// What a cluster should be.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where its files go; must not exist.
+    pub folder: PathBuf,
+    /// Which workload features are on.
+    pub gates: Gates,
+    /// Which scheduler runs besides the stock one.
+    pub scheduler: Scheduler,
+}
+
+/// A running cluster. Its processes end when it is dropped, and also when this process is killed.
+pub struct Cluster {
+    /// Speaks as an admin.
+    pub client: Client,
+    /// For `kubectl` and other clients.
+    pub kubeconfig: PathBuf,
+    /// What it was asked to be.
+    pub options: Options,
+    /// Where its programs are.
+    pub programs: Programs,
+    reaper: Reaper,
+    processes: Vec<Process>,
+}
+
+impl Cluster {
+    /// Starts a control plane and waits until it answers.
+    pub async fn start(options: Options, programs: Programs) -> Result<Self> {
+        let folder = &options.folder;
+        std::fs::create_dir_all(folder.join("log")).with_context(|| folder.display().to_string())?;
+        let ports = ports::Ports::reserve()?;
+        pki::write(folder, ports.api)?;
+        let reaper = Reaper::start()?;
+        let mut cluster = Self {
+            client: client(&folder.join("admin.kubeconfig")).await?,
+            kubeconfig: folder.join("admin.kubeconfig"),
+            options,
+            programs,
+            reaper,
+            processes: Vec::new(),
+        };
+        let plane = control_plane::Plane { folder: cluster.options.folder.clone(), ports, gates: cluster.options.gates };
+        plane.write_files()?;
+        cluster.run(plane.etcd(&cluster.programs)).await?;
+        cluster.run(plane.api_server(&cluster.programs)).await?;
+        cluster.until_ready().await?;
+        cluster.run(plane.controller_manager(&cluster.programs)).await?;
+        cluster.run(plane.scheduler(&cluster.programs)).await?;
+        cluster.run(plane.kubelets(&cluster.programs)).await?;
+        schedulers::install(&cluster).await?;
+        for command in schedulers::commands(&cluster, &plane) {
+            cluster.run(command).await?;
+        }
+        cluster.until_service_account().await?;
+        Ok(cluster)
+    }
+
+    /// Starts one more program that ends with the cluster.
+    pub async fn run(&mut self, command: reaper::Command) -> Result<()> {
+        let process = self.reaper.run(command).await?;
+        self.processes.push(process);
+        Ok(())
+    }
+
+    /// Stops the program called `name`, as `systemctl stop` would.
+    pub async fn stop_program(&mut self, name: &str) -> Result<()> {
+        let at = self.processes.iter().position(|it| it.name == name);
+        let process = self.processes.remove(at.with_context(|| format!("no program {name:?}"))?);
+        self.reaper.stop(&process).await
+    }
+
+    /// Where the log of a program is.
+    pub fn log(&self, name: &str) -> PathBuf {
+        self.options.folder.join("log").join(format!("{name}.log"))
+    }
+
+    /// Requests that changed something, from the audit log.
+    pub fn writes(&self) -> Result<Vec<Write>> {
+        writes(&self.options.folder.join("log/audit.log"))
+    }
+
+    /// Ends everything and waits for it.
+    pub async fn stop(self) -> Result<()> {
+        self.reaper.finish().await
+    }
+
+    async fn until_ready(&self) -> Result<()> {
+        let asking = async {
+            loop {
+                let request = http_get("/readyz")?;
+                if self.client.request_text(request).await.is_ok() {
+                    return Ok(());
+                }
+                self.reaper.check()?;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        match tokio::time::timeout(START_DEADLINE, asking).await {
+            Ok(result) => result,
+            Err(_) => bail!("the API server is not ready after {START_DEADLINE:?}; see {}", self.log("kube-apiserver").display()),
+        }
+    }
+
+    /// Pods are refused until the controller-manager has made the service account of the namespace.
+    async fn until_service_account(&self) -> Result<()> {
+        let accounts: kube::Api<k8s_openapi::api::core::v1::ServiceAccount> =
+            kube::Api::namespaced(self.client.clone(), "default");
+        let asking = async {
+            while accounts.get_opt("default").await?.is_none() {
+                self.reaper.check()?;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(START_DEADLINE, asking).await {
+            Ok(result) => result,
+            Err(_) => bail!("no service account after {START_DEADLINE:?}; see {}", self.log("kube-controller-manager").display()),
+        }
+    }
+}
+
+/// A request without a body.
+pub fn http_get(path: &str) -> Result<http::Request<Vec<u8>>> {
+    Ok(http::Request::get(path).body(Vec::new())?)
+}
+
+/// A client by a kubeconfig file.
+pub async fn client(kubeconfig: &Path) -> Result<Client> {
+    let file = Kubeconfig::read_from(kubeconfig)?;
+    let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+    // A scenario wants to see the server's answer, not a repetition.
+    config.default_retry = false;
+    Ok(Client::try_from(config)?)
+}

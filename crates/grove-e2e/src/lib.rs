@@ -1,0 +1,7 @@
+//! A real Kubernetes control plane on one machine, and scenarios that run on it.
+
+pub mod cluster;
+pub mod nodes;
+pub mod objects;
+pub mod scenario;
+pub mod scenarios;

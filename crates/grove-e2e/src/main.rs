@@ -1,0 +1,164 @@
+//! The harness on the command line; `make cluster-up`, `make cluster-down` and `make e2e` call it.
+
+use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use grove_e2e::{
+    cluster::{self, Cluster, Detached, Gates, Options, Programs, Scheduler},
+    nodes::Hall,
+    scenario::{self, Selection},
+    scenarios,
+};
+
+/// A real Kubernetes control plane on loopback, and scenarios that run on it.
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start a cluster with simulated GPU racks and print how to use it.
+    Up {
+        /// Scheduler besides the stock one.
+        #[arg(long, value_enum, default_value_t)]
+        scheduler: Scheduler,
+        /// Workload features.
+        #[arg(long, value_enum, default_value_t)]
+        gates: Gates,
+        /// Racks of simulated nodes.
+        #[arg(long, default_value_t = 8)]
+        racks: usize,
+        /// Nodes in each rack.
+        #[arg(long, default_value_t = 4)]
+        nodes: usize,
+        /// GPUs in each node.
+        #[arg(long, default_value_t = 8)]
+        gpus: usize,
+        /// Where its files go.
+        #[arg(long, default_value = "target/cluster")]
+        folder: PathBuf,
+        /// Return when it is up; `down` ends it.
+        #[arg(long)]
+        detach: bool,
+    },
+    /// End the cluster that `up --detach` started.
+    Down {
+        /// Where its files are.
+        #[arg(long, default_value = "target/cluster")]
+        folder: PathBuf,
+    },
+    /// Run scenarios.
+    Run {
+        /// Only scenarios whose name contains this.
+        #[arg(long, default_value = "")]
+        only: String,
+        /// Only on these schedulers.
+        #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Scheduler::Kube, Scheduler::Kai, Scheduler::Volcano])]
+        schedulers: Vec<Scheduler>,
+        /// The whole matrix.
+        #[arg(long)]
+        full: bool,
+        /// Where clusters keep their files while they run, and logs of what failed.
+        #[arg(long, default_value = "target/e2e")]
+        folder: PathBuf,
+    },
+    /// Holds processes for another harness; not for people.
+    #[command(hide = true)]
+    Reaper,
+}
+
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    let result = match command {
+        Command::Reaper => cluster::reap().map(|()| true),
+        other => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(Into::into)
+            .and_then(|runtime| runtime.block_on(run(other))),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            anstream::eprintln!("grove-e2e: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<bool> {
+    match command {
+        Command::Up { scheduler, gates, racks, nodes, gpus, folder, detach } => {
+            let folder = std::path::absolute(folder)?;
+            if let Some(there) = cluster::detached(&folder) {
+                anstream::println!("a cluster is up already");
+                how_to(&there);
+                return Ok(true);
+            }
+            if detach {
+                // Built in the foreground, where its progress is seen.
+                Programs::find(scheduler.name()).await?;
+                let _ = std::fs::remove_dir_all(&folder);
+                let value = |it: Option<clap::builder::PossibleValue>| it.map(|it| it.get_name().to_owned()).unwrap_or_default();
+                use clap::ValueEnum;
+                let arguments = [
+                    "up".to_owned(),
+                    format!("--scheduler={}", value(scheduler.to_possible_value())),
+                    format!("--gates={}", value(gates.to_possible_value())),
+                    format!("--racks={racks}"),
+                    format!("--nodes={nodes}"),
+                    format!("--gpus={gpus}"),
+                    format!("--folder={}", folder.display()),
+                ];
+                how_to(&Detached::launch(&folder, &arguments).await?);
+                return Ok(true);
+            }
+            let programs = Programs::find(scheduler.name()).await?;
+            let kubectl = programs.get("kubernetes", "kubectl");
+            let cluster = Cluster::start(Options { folder: folder.clone(), gates, scheduler }, programs).await?;
+            Hall::racks(racks).nodes(nodes).gpus(gpus).create(&cluster.client, scheduler).await?;
+            Detached::here(&folder, cluster.kubeconfig.clone(), kubectl)?;
+            if let Some(here) = cluster::detached(&folder) {
+                how_to(&here);
+            }
+            until_told_to_stop().await?;
+            cluster.stop().await?;
+            Ok(true)
+        }
+        Command::Down { folder } => {
+            match cluster::detached(&std::path::absolute(folder)?) {
+                Some(there) => there.stop().await?,
+                None => anstream::println!("no cluster is up"),
+            }
+            Ok(true)
+        }
+        Command::Run { only, schedulers, full, folder } => {
+            let schedulers: BTreeSet<Scheduler> = schedulers.into_iter().collect();
+            let selection = Selection { only, schedulers, full, folder: std::path::absolute(folder)? };
+            scenario::run(scenarios::TABLE, &selection).await
+        }
+        Command::Reaper => Ok(true),
+    }
+}
+
+/// The three commands a person would type next.
+fn how_to(cluster: &Detached) {
+    let (kubeconfig, kubectl) = (cluster.kubeconfig.display(), cluster.kubectl.display());
+    anstream::println!("kubeconfig: {kubeconfig}");
+    anstream::println!("  export KUBECONFIG={kubeconfig}");
+    anstream::println!("  {kubectl} get nodes -L topology.kubernetes.io/zone,topology.kubernetes.io/rack");
+    anstream::println!("  make cluster-down");
+}
+
+async fn until_told_to_stop() -> Result<()> {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::select! {
+        result = tokio::signal::ctrl_c() => result?,
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! After a scenario: its namespace, its nodes and its cluster-wide objects go, so that the next one finds an empty cluster.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use kube::{
+    Api, ResourceExt,
+    api::{DeleteParams, ListParams},
+};
+
+use super::{Context, context::DEADLINE};
+use crate::cluster::Scheduler;
+
+pub(super) async fn clean(context: &mut Context) -> Result<()> {
+    let client = context.client();
+    let at_once = DeleteParams::default().grace_period(0);
+    let pods: Api<Pod> = Api::namespaced(client.clone(), &context.namespace);
+    pods.delete_collection(&at_once, &ListParams::default()).await?;
+    let gone = |pods: &[super::PodState]| pods.is_empty();
+    context.expect("all pods are gone", gone).await?;
+
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    namespaces.delete(&context.namespace, &DeleteParams::default()).await?;
+
+    if context.take_hall().is_some() {
+        let nodes: Api<Node> = Api::all(client.clone());
+        nodes.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+        if context.scheduler() == Scheduler::Volcano {
+            let gvk = kube::core::GroupVersionKind::gvk("topology.volcano.sh", "v1alpha1", "HyperNode");
+            let (resource, _) = kube::discovery::pinned_kind(&client, &gvk).await?;
+            let hyper_nodes: Api<kube::core::DynamicObject> = Api::all_with(client.clone(), &resource);
+            hyper_nodes.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+        }
+        let waiting = async {
+            loop {
+                let left = nodes.list_metadata(&ListParams::default()).await?;
+                if left.items.iter().all(|it| it.name_any().is_empty()) {
+                    return Ok::<(), kube::Error>(());
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(DEADLINE, waiting).await.context("nodes do not go")??;
+    }
+    Ok(())
+}

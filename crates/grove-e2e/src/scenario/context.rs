@@ -1,0 +1,231 @@
+//! The vocabulary of scenarios.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail};
+use k8s_openapi::{
+    api::core::v1::{Namespace, Node, Pod},
+    jiff::Timestamp,
+};
+use kube::{
+    Api, Client,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+
+use super::{PodState, WatchLog, watch_log::summary, words::Words};
+use crate::{
+    cluster::{Cluster, Gates, Scheduler},
+    nodes::Hall,
+    objects,
+};
+
+/// How long anything may take, on a machine that also builds.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// How long a scheduler may take to say that it still cannot place a pod: its longest backoff, and a bit.
+const PATIENCE: Duration = Duration::from_secs(12);
+
+/// What a scenario works with: a cluster, a namespace of its own, the history of its pods.
+pub struct Context {
+    /// The cluster; programs can be stopped and started in it.
+    pub cluster: Cluster,
+    /// The scenario's own namespace.
+    pub namespace: String,
+    /// The history of pods.
+    pub log: WatchLog,
+    words: Words,
+    /// When the scenario last changed something that a scheduler may react to.
+    last_change: Mutex<Timestamp>,
+    hall: Option<Hall>,
+}
+
+impl Context {
+    /// A context over `cluster`, without a namespace yet.
+    pub(super) async fn new(cluster: Cluster) -> Result<Self> {
+        let log = WatchLog::open(cluster.client.clone()).await;
+        let words = Words::open(cluster.client.clone());
+        let last_change = Mutex::new(Timestamp::now());
+        Ok(Self { cluster, namespace: String::new(), log, words, last_change, hall: None })
+    }
+
+    /// Begins a scenario: a namespace of its own.
+    pub(super) async fn begin(&mut self, name: &str) -> Result<()> {
+        self.namespace = name.replace('_', "-");
+        let namespace: Namespace =
+            serde_json::from_value(json!({ "metadata": { "name": self.namespace } }))?;
+        Api::all(self.client()).create(&PostParams::default(), &namespace).await?;
+        // Pods are refused until the service account is there.
+        let accounts: Api<k8s_openapi::api::core::v1::ServiceAccount> = Api::namespaced(self.client(), &self.namespace);
+        let waiting = async {
+            while accounts.get_opt("default").await?.is_none() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Ok::<(), kube::Error>(())
+        };
+        tokio::time::timeout(DEADLINE, waiting).await.context("no service account")??;
+        Ok(())
+    }
+
+    /// Takes the nodes that the scenario asked for.
+    pub(super) fn take_hall(&mut self) -> Option<Hall> {
+        self.hall.take()
+    }
+
+    /// An admin's client.
+    pub fn client(&self) -> Client {
+        self.cluster.client.clone()
+    }
+
+    /// The scheduler under test.
+    pub fn scheduler(&self) -> Scheduler {
+        self.cluster.options.scheduler
+    }
+
+    /// The features of the cluster.
+    pub fn gates(&self) -> Gates {
+        self.cluster.options.gates
+    }
+
+    /// Makes the nodes of the scenario; they go with it.
+    pub async fn nodes(&mut self, hall: Hall) -> Result<()> {
+        self.hall = Some(hall);
+        hall.create(&self.client(), self.scheduler()).await?;
+        let nodes: Api<Node> = Api::all(self.client());
+        let wanted = hall.to_nodes().len();
+        let waiting = async {
+            loop {
+                let list = nodes.list_metadata(&Default::default()).await?;
+                let ready = nodes.list(&Default::default()).await?.items.iter().filter(|it| is_ready(it)).count();
+                if ready >= wanted && list.items.len() >= wanted {
+                    return Ok::<(), kube::Error>(());
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        tokio::time::timeout(DEADLINE, waiting).await.context("nodes do not become ready")??;
+        Ok(())
+    }
+
+    /// Applies YAML, into the scenario's namespace.
+    pub async fn apply(&self, text: &str) -> Result<()> {
+        objects::apply_text(&self.client(), text, Some(&self.namespace)).await?;
+        self.changed();
+        Ok(())
+    }
+
+    fn changed(&self) {
+        *self.last_change.lock().unwrap_or_else(PoisonError::into_inner) = Timestamp::now();
+    }
+
+    /// Creates a pod that asks for GPUs. `more` is merged into it.
+    pub async fn pod(&self, name: &str, gpus: u32, more: Value) -> Result<()> {
+        let mut pod = json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": { "name": name },
+            "spec": {
+                "schedulerName": self.scheduler().pod_name(),
+                "terminationGracePeriodSeconds": 0,
+                "containers": [{
+                    "name": "main",
+                    "image": "none",
+                    "resources": {
+                        "requests": { "cpu": "1", "nvidia.com/gpu": gpus.to_string() },
+                        "limits": { "nvidia.com/gpu": gpus.to_string() },
+                    },
+                }],
+            },
+        });
+        json_patch::merge(&mut pod, &more);
+        let pods: Api<Pod> = Api::namespaced(self.client(), &self.namespace);
+        pods.create(&PostParams::default(), &serde_json::from_value(pod)?).await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Deletes a pod and waits until it is gone.
+    pub async fn delete_pod(&self, name: &str) -> Result<()> {
+        let pods: Api<Pod> = Api::namespaced(self.client(), &self.namespace);
+        pods.delete(name, &DeleteParams::default().grace_period(0)).await?;
+        let gone = |pods: &[PodState]| pods.iter().all(|it| it.name != name);
+        self.expect(&format!("pod {name} is gone"), gone).await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Keeps new pods off a node, or lets them on again.
+    pub async fn cordon(&self, node: &str, cordoned: bool) -> Result<()> {
+        let nodes: Api<Node> = Api::all(self.client());
+        let patch = json!({ "spec": { "unschedulable": cordoned } });
+        nodes.patch(node, &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Waits until the pods of the namespace are as `wanted` says.
+    pub async fn expect(&self, what: &str, wanted: impl Fn(&[PodState]) -> bool) -> Result<Vec<PodState>> {
+        self.log.until(&self.namespace, what, DEADLINE, wanted).await
+    }
+
+    /// Shows that none of the pods whose names begin with `prefix` is bound although the scheduler has had its turn after
+    /// the last change: by its own word on one of them that is newer, or, where it says no more, by a canary: a pod of
+    /// the same scheduler, created now, that asks for nothing scarce. When that is bound, it has seen what came before.
+    ///
+    /// Pods that are bound later show in the next step, which looks at the same pods.
+    pub async fn expect_none_bound(&self, prefix: &str) -> Result<()> {
+        let since = *self.last_change.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.words.after(&self.namespace, prefix, since, PATIENCE).await {
+            let canary = format!("canary-{}", self.log.mark());
+            self.canary(&canary).await?;
+            let bound = |pods: &[PodState]| pods.iter().any(|it| it.name == canary && it.node.is_some());
+            self.expect("the canary is bound", bound).await?;
+            self.delete_pod(&canary).await?;
+        }
+        let pods = self.log.pods(&self.namespace);
+        let bound: Vec<PodState> =
+            pods.into_iter().filter(|it| it.name.starts_with(prefix) && it.node.is_some()).collect();
+        if !bound.is_empty() {
+            bail!("bound, but should not be: {}", summary(&bound));
+        }
+        Ok(())
+    }
+
+    /// Pods whose names begin with `prefix`, all bound: the nodes they are on.
+    pub async fn expect_all_bound(&self, prefix: &str, count: usize) -> Result<Vec<String>> {
+        let of = |pods: &[PodState]| pods.iter().filter(|it| it.name.starts_with(prefix)).filter_map(|it| it.node.clone()).collect::<Vec<_>>();
+        let pods = self.expect(&format!("{count} pods {prefix}* are bound"), |pods| of(pods).len() == count).await?;
+        Ok(of(&pods))
+    }
+
+    async fn canary(&self, name: &str) -> Result<()> {
+        let more = match self.scheduler() {
+            Scheduler::Kube => json!({}),
+            Scheduler::Kai => {
+                self.apply(&format!(
+                    "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {{ name: {name} }}\nspec: {{ queue: test, minMember: 1 }}\n"
+                ))
+                .await?;
+                json!({ "metadata": { "labels": { "kai.scheduler/queue": "test" }, "annotations": { "pod-group-name": name } } })
+            }
+            Scheduler::Volcano => {
+                self.apply(&format!(
+                    "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {{ name: {name} }}\nspec: {{ minMember: 1, queue: default }}\n"
+                ))
+                .await?;
+                json!({ "metadata": { "annotations": { "scheduling.k8s.io/group-name": name } } })
+            }
+        };
+        self.pod(name, 0, more).await
+    }
+}
+
+fn is_ready(node: &Node) -> bool {
+    let conditions = node.status.as_ref().and_then(|it| it.conditions.as_ref());
+    let ready = conditions.into_iter().flatten().any(|it| it.type_ == "Ready" && it.status == "True");
+    let tainted = node.spec.as_ref().and_then(|it| it.taints.as_ref()).is_some_and(|it| !it.is_empty());
+    ready && !tainted
+}
