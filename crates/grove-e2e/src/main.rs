@@ -103,7 +103,9 @@ async fn run(command: Command) -> Result<bool> {
                 // Built in the foreground, where its progress is seen.
                 Programs::find(scheduler.name()).await?;
                 let _ = std::fs::remove_dir_all(&folder);
-                let value = |it: Option<clap::builder::PossibleValue>| it.map(|it| it.get_name().to_owned()).unwrap_or_default();
+                let value = |it: Option<clap::builder::PossibleValue>| {
+                    it.map(|it| it.get_name().to_owned()).unwrap_or_default()
+                };
                 use clap::ValueEnum;
                 let arguments = [
                     "up".to_owned(),
@@ -119,7 +121,8 @@ async fn run(command: Command) -> Result<bool> {
             }
             let programs = Programs::find(scheduler.name()).await?;
             let kubectl = programs.get("kubernetes", "kubectl");
-            let cluster = Cluster::start(Options { folder: folder.clone(), gates, scheduler }, programs).await?;
+            let cluster =
+                Cluster::start(Options { folder: folder.clone(), gates, scheduler }, programs).await?;
             Hall::racks(racks).nodes(nodes).gpus(gpus).create(&cluster.client, scheduler).await?;
             Detached::here(&folder, cluster.kubeconfig.clone(), kubectl)?;
             if let Some(here) = cluster::detached(&folder) {

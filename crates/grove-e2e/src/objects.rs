@@ -40,7 +40,11 @@ pub async fn apply(client: &Client, mut value: Value, namespace: Option<&str>) -
 }
 
 /// The API of an object's kind, and the object with its namespace filled in.
-pub async fn api_for(client: &Client, value: &mut Value, namespace: Option<&str>) -> Result<Api<DynamicObject>> {
+pub async fn api_for(
+    client: &Client,
+    value: &mut Value,
+    namespace: Option<&str>,
+) -> Result<Api<DynamicObject>> {
     let text = |field: &str| value[field].as_str().unwrap_or_default();
     let (api_version, kind) = (text("apiVersion").to_owned(), text("kind").to_owned());
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));

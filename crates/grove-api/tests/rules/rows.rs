@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::table::{self, Refused, Row};
 use grove_api::{
-    defaulting::default_pod_clique_set,
     review::{Review, review, review_update},
     schema::{self, Crd},
     validation::Verdict,
-    wire::PodCliqueSet,
 };
 use serde_json::Value;
 
@@ -89,8 +87,8 @@ fn schema_and_cel_refuse_what_the_table_says() {
 
 /// Runs the CRD's schema and CEL rules over the row as the API server does, behind the defaulting webhook.
 fn refused_by(row: &Row) -> (Refused, String) {
-    let old = row.old().map(|old| defaulted(old, None).unwrap());
-    let Some(mut object) = defaulted(row.object(), old.as_ref()) else {
+    let old = row.stored();
+    let Some(mut object) = row.sent() else {
         return (Refused::Schema, "does not decode".to_owned());
     };
     let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
@@ -128,21 +126,6 @@ fn without_rules_for_new_objects(schema: &mut Value) {
     if let Some(Value::Array(rules)) = schema.get_mut("x-kubernetes-validations") {
         rules.retain(|rule| rule.get("optionalOldSelf").is_none());
     }
-}
-
-/// The object behind the defaulting webhook; unknown fields stay, so that the schema sees them.
-fn defaulted(mut object: Value, old: Option<&Value>) -> Option<Value> {
-    if object["kind"] != "PodCliqueSet" {
-        return Some(object);
-    }
-    let old: Option<PodCliqueSet> = old.map(|it| serde_json::from_value(it.clone()).unwrap());
-    let before: PodCliqueSet = serde_json::from_value(object.clone()).ok()?;
-    let mut after = before.clone();
-    default_pod_clique_set(&mut after, old.as_ref());
-    let patch =
-        json_patch::diff(&serde_json::to_value(before).unwrap(), &serde_json::to_value(after).unwrap());
-    json_patch::patch(&mut object, &patch).ok()?;
-    Some(object)
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use grove_api::{
+    defaulting::default_pod_clique_set,
     manifest,
     validation::{Environment, Scheduler, Schedulers},
-    wire::TopologyLevel,
+    wire::{PodCliqueSet, TopologyLevel},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -55,6 +56,16 @@ impl Row {
     /// The object that is sent.
     pub(crate) fn object(&self) -> Value {
         changed(self.old().unwrap_or_else(|| base(&self.base)), &self.set, &self.remove)
+    }
+
+    /// The old object as a cluster has it, defaulted.
+    pub(crate) fn stored(&self) -> Option<Value> {
+        self.old().and_then(|old| defaulted(old, None))
+    }
+
+    /// The object behind the defaulting webhook; `None` where it does not decode.
+    pub(crate) fn sent(&self) -> Option<Value> {
+        defaulted(self.object(), self.stored().as_ref())
     }
 
     pub(crate) fn environment(&self) -> Environment {
@@ -133,4 +144,19 @@ fn apply(object: &mut Value, patch: Value) {
     let text = patch.to_string();
     let patch: json_patch::Patch = serde_json::from_value(patch).unwrap();
     json_patch::patch(object, &patch).unwrap_or_else(|it| panic!("{text}: {it}"));
+}
+
+/// The object behind the defaulting webhook; unknown fields stay, so that the schema sees them.
+fn defaulted(mut object: Value, old: Option<&Value>) -> Option<Value> {
+    if object["kind"] != "PodCliqueSet" {
+        return Some(object);
+    }
+    let old: Option<PodCliqueSet> = old.map(|it| serde_json::from_value(it.clone()).unwrap());
+    let before: PodCliqueSet = serde_json::from_value(object.clone()).ok()?;
+    let mut after = before.clone();
+    default_pod_clique_set(&mut after, old.as_ref());
+    let patch =
+        json_patch::diff(&serde_json::to_value(before).unwrap(), &serde_json::to_value(after).unwrap());
+    json_patch::patch(&mut object, &patch).ok()?;
+    Some(object)
 }

@@ -58,13 +58,21 @@ pub fn writes(log: &Path) -> Result<Vec<Write>> {
     for line in std::io::BufReader::new(file).lines() {
         // The last line may be half written.
         let Ok(entry) = serde_json::from_str::<Entry>(&line?) else { continue };
-        let Some(object) = entry.object_ref.filter(|_| !READS.contains(&entry.verb.as_str())) else { continue };
+        let Some(object) = entry.object_ref.filter(|_| !READS.contains(&entry.verb.as_str())) else {
+            continue;
+        };
         let resource = match object.subresource {
             Some(sub) => format!("{}/{sub}", object.resource),
             None => object.resource,
         };
         let code = entry.response_status.and_then(|it| it.code).unwrap_or_default();
-        writes.push(Write { verb: entry.verb, resource, user: entry.user.username, user_agent: entry.user_agent, code });
+        writes.push(Write {
+            verb: entry.verb,
+            resource,
+            user: entry.user.username,
+            user_agent: entry.user_agent,
+            code,
+        });
     }
     Ok(writes)
 }

@@ -12,6 +12,7 @@ mod state;
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -24,8 +25,8 @@ use kube::{
 pub use self::{
     audit::{Write, writes},
     gates::Gates,
-    programs::Programs,
-    reaper::{Process, Reaper, reap},
+    programs::{Programs, repository},
+    reaper::{Command, Process, Reaper, reap},
     schedulers::Scheduler,
     state::{Detached, detached},
 };
@@ -54,7 +55,7 @@ pub struct Cluster {
     pub options: Options,
     /// Where its programs are.
     pub programs: Programs,
-    reaper: Reaper,
+    reaper: Arc<Reaper>,
     processes: Vec<Process>,
 }
 
@@ -65,7 +66,7 @@ impl Cluster {
         std::fs::create_dir_all(folder.join("log")).with_context(|| folder.display().to_string())?;
         let ports = ports::Ports::reserve()?;
         pki::write(folder, ports.api)?;
-        let reaper = Reaper::start()?;
+        let reaper = Arc::new(Reaper::start()?);
         let mut cluster = Self {
             client: client(&folder.join("admin.kubeconfig")).await?,
             kubeconfig: folder.join("admin.kubeconfig"),
@@ -74,7 +75,11 @@ impl Cluster {
             reaper,
             processes: Vec::new(),
         };
-        let plane = control_plane::Plane { folder: cluster.options.folder.clone(), ports, gates: cluster.options.gates };
+        let plane = control_plane::Plane {
+            folder: cluster.options.folder.clone(),
+            ports,
+            gates: cluster.options.gates,
+        };
         plane.write_files()?;
         cluster.run(plane.etcd(&cluster.programs)).await?;
         cluster.run(plane.api_server(&cluster.programs)).await?;
@@ -91,7 +96,7 @@ impl Cluster {
     }
 
     /// Starts one more program that ends with the cluster.
-    pub async fn run(&mut self, command: reaper::Command) -> Result<()> {
+    pub async fn run(&mut self, command: Command) -> Result<()> {
         let process = self.reaper.run(command).await?;
         self.processes.push(process);
         Ok(())
@@ -102,6 +107,11 @@ impl Cluster {
         let at = self.processes.iter().position(|it| it.name == name);
         let process = self.processes.remove(at.with_context(|| format!("no program {name:?}"))?);
         self.reaper.stop(&process).await
+    }
+
+    /// Runs programs to their end; they too end with the cluster.
+    pub(crate) fn reaper(&self) -> Arc<Reaper> {
+        Arc::clone(&self.reaper)
     }
 
     /// Where the log of a program is.
@@ -116,7 +126,10 @@ impl Cluster {
 
     /// Ends everything and waits for it.
     pub async fn stop(self) -> Result<()> {
-        self.reaper.finish().await
+        match Arc::try_unwrap(self.reaper) {
+            Ok(reaper) => reaper.finish().await,
+            Err(_) => bail!("the cluster is still in use"),
+        }
     }
 
     async fn until_ready(&self) -> Result<()> {
@@ -132,7 +145,10 @@ impl Cluster {
         };
         match tokio::time::timeout(START_DEADLINE, asking).await {
             Ok(result) => result,
-            Err(_) => bail!("the API server is not ready after {START_DEADLINE:?}; see {}", self.log("kube-apiserver").display()),
+            Err(_) => bail!(
+                "the API server is not ready after {START_DEADLINE:?}; see {}",
+                self.log("kube-apiserver").display()
+            ),
         }
     }
 
@@ -149,7 +165,10 @@ impl Cluster {
         };
         match tokio::time::timeout(START_DEADLINE, asking).await {
             Ok(result) => result,
-            Err(_) => bail!("no service account after {START_DEADLINE:?}; see {}", self.log("kube-controller-manager").display()),
+            Err(_) => bail!(
+                "no service account after {START_DEADLINE:?}; see {}",
+                self.log("kube-controller-manager").display()
+            ),
         }
     }
 }

@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::Result;
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, SanType,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
+    KeyPair, KeyUsagePurpose, SanType,
 };
 
 /// A client: file name, user, group.
@@ -32,7 +32,8 @@ pub(super) fn write(folder: &Path, api_port: u16) -> Result<()> {
     fs::write(pki.join("ca.crt"), ca.self_signed(&ca_key)?.pem())?;
     let issuer = Issuer::new(ca, ca_key);
 
-    let mut server = CertificateParams::new(vec!["localhost".to_owned(), "kubernetes.default.svc".to_owned()])?;
+    let mut server =
+        CertificateParams::new(vec!["localhost".to_owned(), "kubernetes.default.svc".to_owned()])?;
     for address in [Ipv4Addr::LOCALHOST, Ipv4Addr::new(10, 0, 0, 1)] {
         server.subject_alt_names.push(SanType::IpAddress(IpAddr::V4(address)));
     }

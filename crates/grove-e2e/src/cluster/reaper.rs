@@ -11,14 +11,18 @@ use std::{
     os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::ChildStdin,
+    sync::{mpsc, watch},
+};
 
 /// How long a program that is stopped may take to end.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -56,20 +60,29 @@ enum Order {
     Stop(u32),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Answer {
     Started(u32),
     Stopped,
     Failed(String),
+    /// Not an answer to an order: a program ended by itself, with this code; `None` if by a signal.
+    Exited(u32, Option<i32>),
 }
 
 /// Our end of the pipe.
 pub struct Reaper {
     child: tokio::process::Child,
-    orders: Option<tokio::process::ChildStdin>,
-    answers: Lines<BufReader<tokio::process::ChildStdout>>,
-    /// Programs that ended although nobody asked them to: name and log.
-    running: Vec<(Process, PathBuf)>,
+    /// One order at a time, so that answers belong to orders.
+    pipe: tokio::sync::Mutex<Pipe>,
+    /// Programs that ended by themselves, with their exit codes.
+    exited: watch::Receiver<BTreeMap<u32, Option<i32>>>,
+    /// Programs that are expected to go on: name, process, log.
+    lasting: Mutex<Vec<(Process, PathBuf)>>,
+}
+
+struct Pipe {
+    orders: Option<ChildStdin>,
+    answers: mpsc::UnboundedReceiver<Answer>,
 }
 
 impl Reaper {
@@ -84,55 +97,81 @@ impl Reaper {
             .spawn()
             .context("cannot start the reaper")?;
         let orders = child.stdin.take();
-        let answers = child.stdout.take().context("the reaper has no output")?;
-        Ok(Self { child, orders, answers: BufReader::new(answers).lines(), running: Vec::new() })
+        let mut lines = BufReader::new(child.stdout.take().context("the reaper has no output")?).lines();
+        let (answer, answers) = mpsc::unbounded_channel();
+        let (exit, exited) = watch::channel(BTreeMap::new());
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                match serde_json::from_str(&line) {
+                    Ok(Answer::Exited(pid, code)) => exit.send_modify(|all| {
+                        all.insert(pid, code);
+                    }),
+                    Ok(other) => drop(answer.send(other)),
+                    Err(error) => drop(answer.send(Answer::Failed(error.to_string()))),
+                }
+            }
+        });
+        let pipe = tokio::sync::Mutex::new(Pipe { orders, answers });
+        Ok(Self { child, pipe, exited, lasting: Mutex::default() })
     }
 
-    pub(super) async fn run(&mut self, command: Command) -> Result<Process> {
-        let (name, log) = (command.name.clone(), command.log.clone());
+    /// Starts a program that goes on until it is stopped.
+    pub(super) async fn run(&self, command: Command) -> Result<Process> {
+        let log = command.log.clone();
+        let process = self.spawn(command).await?;
+        lock(&self.lasting).push((process.clone(), log));
+        Ok(process)
+    }
+
+    /// Runs a program to its end: its exit code, or `None` if a signal ended it.
+    pub(crate) async fn complete(&self, command: Command) -> Result<Option<i32>> {
+        let process = self.spawn(command).await?;
+        let mut exited = self.exited.clone();
+        let all =
+            exited.wait_for(|all| all.contains_key(&process.pid)).await.context("the reaper has ended")?;
+        Ok(all.get(&process.pid).copied().flatten())
+    }
+
+    async fn spawn(&self, command: Command) -> Result<Process> {
+        let name = command.name.clone();
         match self.order(&Order::Run(command)).await? {
-            Answer::Started(pid) => {
-                let process = Process { name, pid };
-                self.running.push((process.clone(), log));
-                Ok(process)
-            }
+            Answer::Started(pid) => Ok(Process { name, pid }),
             Answer::Failed(text) => bail!("cannot start {name}: {text}"),
-            Answer::Stopped => bail!("the reaper is confused"),
+            other => bail!("the reaper is confused: {other:?}"),
         }
     }
 
-    pub(super) async fn stop(&mut self, process: &Process) -> Result<()> {
-        self.running.retain(|(it, _)| it.pid != process.pid);
+    pub(super) async fn stop(&self, process: &Process) -> Result<()> {
+        lock(&self.lasting).retain(|(it, _)| it.pid != process.pid);
         match self.order(&Order::Stop(process.pid)).await? {
             Answer::Stopped => Ok(()),
-            Answer::Failed(text) => bail!("cannot stop {}: {text}", process.name),
-            Answer::Started(_) => bail!("the reaper is confused"),
+            other => bail!("cannot stop {}: {other:?}", process.name),
         }
     }
 
-    /// Fails if a program has ended by itself.
+    /// Fails if a program that should go on has ended.
     pub(super) fn check(&self) -> Result<()> {
-        for (process, log) in &self.running {
-            // The reaper collects a program that ended, so that its process is gone.
-            if !PathBuf::from(format!("/proc/{}", process.pid)).exists() {
-                bail!("{} has ended; see {}", process.name, log.display());
+        let exited = self.exited.borrow();
+        for (process, log) in lock(&self.lasting).iter() {
+            if let Some(code) = exited.get(&process.pid) {
+                bail!("{} has ended ({code:?}); see {}", process.name, log.display());
             }
         }
         Ok(())
     }
 
     pub(super) async fn finish(mut self) -> Result<()> {
-        drop(self.orders.take());
+        drop(self.pipe.get_mut().orders.take());
         self.child.wait().await?;
         Ok(())
     }
 
-    async fn order(&mut self, order: &Order) -> Result<Answer> {
-        let orders = self.orders.as_mut().context("the reaper was told to finish")?;
+    async fn order(&self, order: &Order) -> Result<Answer> {
+        let mut pipe = self.pipe.lock().await;
+        let orders = pipe.orders.as_mut().context("the reaper was told to finish")?;
         orders.write_all(format!("{}\n", serde_json::to_string(order)?).as_bytes()).await?;
         orders.flush().await?;
-        let line = self.answers.next_line().await?.context("the reaper has ended")?;
-        Ok(serde_json::from_str(&line)?)
+        pipe.answers.recv().await.context("the reaper has ended")
     }
 }
 
@@ -141,27 +180,40 @@ type Children = Arc<Mutex<Vec<Child>>>;
 /// The reaper process itself: follows orders until the pipe is closed, then ends everything.
 pub fn reap() -> Result<()> {
     let children: Children = Arc::default();
-    // Collects programs that end by themselves.
+    // Collects programs that end by themselves, and tells.
     let collected = Arc::clone(&children);
     std::thread::spawn(move || {
         loop {
-            std::thread::sleep(Duration::from_millis(100));
-            lock(&collected).retain_mut(|it| !matches!(it.try_wait(), Ok(Some(_))));
+            std::thread::sleep(Duration::from_millis(20));
+            lock(&collected).retain_mut(|child| match child.try_wait() {
+                Ok(Some(status)) => {
+                    // Nobody may be listening any more; then the pipe is closed too.
+                    let _ = tell(&Answer::Exited(child.id(), status.code()));
+                    false
+                }
+                _ => true,
+            });
         }
     });
-    let mut answers = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         // The pipe is closed, or nobody reads the answers: either way we are alone.
         let Ok(line) = line else { break };
         let answer = match serde_json::from_str(&line) {
-            Ok(Order::Run(command)) => match spawn(&command) {
-                Ok(child) => {
-                    let pid = child.id();
-                    lock(&children).push(child);
-                    Answer::Started(pid)
+            Ok(Order::Run(command)) => {
+                // Held, so that the end of a program is never told before its start.
+                let mut all = lock(&children);
+                match spawn(&command) {
+                    Ok(child) => {
+                        let started = tell(&Answer::Started(child.id()));
+                        all.push(child);
+                        if started.is_err() {
+                            break;
+                        }
+                        continue;
+                    }
+                    Err(error) => Answer::Failed(format!("{error:#}")),
                 }
-                Err(error) => Answer::Failed(format!("{error:#}")),
-            },
+            }
             Ok(Order::Stop(pid)) => {
                 let mut all = lock(&children);
                 let (stop, keep) = std::mem::take(&mut *all).into_iter().partition(|it| it.id() == pid);
@@ -172,7 +224,7 @@ pub fn reap() -> Result<()> {
             }
             Err(error) => Answer::Failed(error.to_string()),
         };
-        if writeln!(answers, "{}", serde_json::to_string(&answer)?).and_then(|()| answers.flush()).is_err() {
+        if tell(&answer).is_err() {
             break;
         }
     }
@@ -180,8 +232,15 @@ pub fn reap() -> Result<()> {
     Ok(())
 }
 
-fn lock(children: &Children) -> std::sync::MutexGuard<'_, Vec<Child>> {
-    children.lock().unwrap_or_else(PoisonError::into_inner)
+fn tell(answer: &Answer) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", serde_json::to_string(answer)?)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn spawn(command: &Command) -> Result<Child> {

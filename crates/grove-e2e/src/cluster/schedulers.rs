@@ -50,8 +50,9 @@ pub(super) async fn install(cluster: &Cluster) -> Result<()> {
         Scheduler::Kai => ("kai", KAI),
         Scheduler::Volcano => ("volcano", VOLCANO),
     };
-    let mut crds: Vec<PathBuf> =
-        std::fs::read_dir(cluster.programs.folder(module).join("crds"))?.map(|it| it.map(|it| it.path())).collect::<Result<_, _>>()?;
+    let mut crds: Vec<PathBuf> = std::fs::read_dir(cluster.programs.folder(module).join("crds"))?
+        .map(|it| it.map(|it| it.path()))
+        .collect::<Result<_, _>>()?;
     crds.sort();
     for file in crds {
         objects::apply_text(&cluster.client, &std::fs::read_to_string(file)?, None).await?;
@@ -84,7 +85,10 @@ pub(super) fn commands(cluster: &Cluster, plane: &Plane) -> Vec<Command> {
                 ),
                 program(
                     "kai-binder",
-                    &[format!("--metrics-bind-address={}", local(c)), format!("--health-probe-bind-address={}", local(d))],
+                    &[
+                        format!("--metrics-bind-address={}", local(c)),
+                        format!("--health-probe-bind-address={}", local(d)),
+                    ],
                 ),
             ]
         }
@@ -100,7 +104,11 @@ pub(super) fn commands(cluster: &Cluster, plane: &Plane) -> Vec<Command> {
                 format!("--listen-address={}", local(e)),
                 format!("--healthz-address={}", local(f)),
             ];
-            vec![plane.command("volcano-scheduler", cluster.programs.get("volcano", "volcano-scheduler"), &arguments)]
+            vec![plane.command(
+                "volcano-scheduler",
+                cluster.programs.get("volcano", "volcano-scheduler"),
+                &arguments,
+            )]
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Simulated nodes: zones of blocks of racks of hosts with GPUs. kwok plays their kubelets by `stages.yaml`.
 
+mod init_containers;
+mod pod_files;
+
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -11,6 +14,7 @@ use k8s_openapi::{
 use kube::{Api, Client, api::PostParams, core::ObjectMeta};
 use serde_json::{Value, json};
 
+pub use self::init_containers::{InitContainers, NAME as INIT_CONTAINER};
 use crate::{cluster::Scheduler, objects};
 
 /// Node labels, from the broadest level to the narrowest.
@@ -109,23 +113,23 @@ impl Hall {
     /// Volcano's own picture of the racks and blocks.
     fn hyper_nodes(self) -> Vec<Value> {
         let member = |kind: &str, name: String| json!({ "type": kind, "selector": { "exactMatch": { "name": name } } });
-        let hyper_node = |name: String, tier: usize, members: Vec<Value>| {
+        let hyper_node = |name: String, tier: usize, label: &str, members: Vec<Value>| {
             json!({
                 "apiVersion": "topology.volcano.sh/v1alpha1",
                 "kind": "HyperNode",
                 "metadata": { "name": name },
-                "spec": { "tier": tier, "members": members },
+                "spec": { "tier": tier, "tierName": label, "members": members },
             })
         };
         let racks = (0..self.racks).map(|rack| {
             let members = (0..self.nodes).map(|node| member("Node", node_name(rack, node)));
-            hyper_node(format!("rack-{rack}"), 1, members.collect())
+            hyper_node(format!("rack-{rack}"), 1, RACK, members.collect())
         });
         let blocks = (0..self.racks.div_ceil(self.racks_per_block)).map(|block| {
             let first = block * self.racks_per_block;
             let racks = first..(first + self.racks_per_block).min(self.racks);
             let members = racks.map(|rack| member("HyperNode", format!("rack-{rack}")));
-            hyper_node(format!("block-{block}"), 2, members.collect())
+            hyper_node(format!("block-{block}"), 2, BLOCK, members.collect())
         });
         racks.chain(blocks).collect()
     }

@@ -55,11 +55,11 @@ impl Context {
     /// Begins a scenario: a namespace of its own.
     pub(super) async fn begin(&mut self, name: &str) -> Result<()> {
         self.namespace = name.replace('_', "-");
-        let namespace: Namespace =
-            serde_json::from_value(json!({ "metadata": { "name": self.namespace } }))?;
+        let namespace: Namespace = serde_json::from_value(json!({ "metadata": { "name": self.namespace } }))?;
         Api::all(self.client()).create(&PostParams::default(), &namespace).await?;
         // Pods are refused until the service account is there.
-        let accounts: Api<k8s_openapi::api::core::v1::ServiceAccount> = Api::namespaced(self.client(), &self.namespace);
+        let accounts: Api<k8s_openapi::api::core::v1::ServiceAccount> =
+            Api::namespaced(self.client(), &self.namespace);
         let waiting = async {
             while accounts.get_opt("default").await?.is_none() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -99,7 +99,8 @@ impl Context {
         let waiting = async {
             loop {
                 let list = nodes.list_metadata(&Default::default()).await?;
-                let ready = nodes.list(&Default::default()).await?.items.iter().filter(|it| is_ready(it)).count();
+                let ready =
+                    nodes.list(&Default::default()).await?.items.iter().filter(|it| is_ready(it)).count();
                 if ready >= wanted && list.items.len() >= wanted {
                     return Ok::<(), kube::Error>(());
                 }
@@ -157,6 +158,23 @@ impl Context {
         Ok(())
     }
 
+    /// A node's kubelet is silent from now on, or back again.
+    pub async fn lose_node(&self, node: &str, lost: bool) -> Result<()> {
+        let nodes: Api<Node> = Api::all(self.client());
+        let patch = json!({ "metadata": { "labels": { "e2e.grove.io/lost": lost.then_some("true") } } });
+        nodes.patch(node, &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Sets an annotation of a pod.
+    pub async fn annotate_pod(&self, pod: &str, key: &str, value: &str) -> Result<()> {
+        let pods: Api<Pod> = Api::namespaced(self.client(), &self.namespace);
+        let patch = json!({ "metadata": { "annotations": { key: value } } });
+        pods.patch(pod, &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        Ok(())
+    }
+
     /// Keeps new pods off a node, or lets them on again.
     pub async fn cordon(&self, node: &str, cordoned: bool) -> Result<()> {
         let nodes: Api<Node> = Api::all(self.client());
@@ -196,8 +214,14 @@ impl Context {
 
     /// Pods whose names begin with `prefix`, all bound: the nodes they are on.
     pub async fn expect_all_bound(&self, prefix: &str, count: usize) -> Result<Vec<String>> {
-        let of = |pods: &[PodState]| pods.iter().filter(|it| it.name.starts_with(prefix)).filter_map(|it| it.node.clone()).collect::<Vec<_>>();
-        let pods = self.expect(&format!("{count} pods {prefix}* are bound"), |pods| of(pods).len() == count).await?;
+        let of = |pods: &[PodState]| {
+            pods.iter()
+                .filter(|it| it.name.starts_with(prefix))
+                .filter_map(|it| it.node.clone())
+                .collect::<Vec<_>>()
+        };
+        let pods =
+            self.expect(&format!("{count} pods {prefix}* are bound"), |pods| of(pods).len() == count).await?;
         Ok(of(&pods))
     }
 

@@ -16,7 +16,10 @@ pub(super) async fn collect(context: &Context, mark: usize) -> String {
     let changes = context.log.since(mark, &context.namespace);
     text.push_str("  last changes:\n");
     for change in changes.iter().rev().take(TAIL).rev() {
-        let state = change.after.as_ref().map_or_else(|| "gone".to_owned(), |it| summary(std::slice::from_ref(it)).trim().to_owned());
+        let state = change
+            .after
+            .as_ref()
+            .map_or_else(|| "gone".to_owned(), |it| summary(std::slice::from_ref(it)).trim().to_owned());
         text.push_str(&format!("    {:8.3} s {}: {state}\n", change.at.as_secs_f64(), change.name));
     }
     let events: Api<Event> = Api::namespaced(context.client(), &context.namespace);
@@ -24,7 +27,8 @@ pub(super) async fn collect(context: &Context, mark: usize) -> String {
         text.push_str("  events:\n");
         for event in list.items.iter().rev().take(TAIL).rev() {
             let object = event.involved_object.name.clone().unwrap_or_default();
-            let (reason, message) = (event.reason.clone().unwrap_or_default(), event.message.clone().unwrap_or_default());
+            let (reason, message) =
+                (event.reason.clone().unwrap_or_default(), event.message.clone().unwrap_or_default());
             text.push_str(&format!("    {object} {reason}: {message} ({})\n", event.name_any()));
         }
     }

@@ -13,6 +13,7 @@ use std::{future::Future, pin::Pin};
 
 use anyhow::Result;
 
+pub(crate) use self::context::DEADLINE;
 pub use self::{
     context::Context,
     run::{Selection, run},

@@ -8,7 +8,11 @@ use std::{
 
 use anyhow::Result;
 
-use super::{Context, Scenario, Skip, cleanup, evidence, report::{Ending, Tally}, skips};
+use super::{
+    Context, Scenario, Skip, cleanup, evidence,
+    report::{Ending, Tally},
+    skips,
+};
 use crate::cluster::{Cluster, Gates, Options, Programs, Scheduler};
 
 /// No scenario may hang the run.
@@ -28,7 +32,9 @@ pub struct Selection {
 
 impl Selection {
     fn takes(&self, scenario: &Scenario, scheduler: Scheduler) -> bool {
-        scenario.name.contains(&self.only) && self.schedulers.contains(&scheduler) && (self.full || !scenario.full_only)
+        scenario.name.contains(&self.only)
+            && self.schedulers.contains(&scheduler)
+            && (self.full || !scenario.full_only)
     }
 }
 
@@ -36,7 +42,9 @@ impl Selection {
 pub async fn run(table: &[Scenario], selection: &Selection) -> Result<bool> {
     let clusters: BTreeSet<(Scheduler, Gates)> = table
         .iter()
-        .flat_map(|scenario| scenario.on.iter().filter(|(scheduler, _)| selection.takes(scenario, *scheduler)))
+        .flat_map(|scenario| {
+            scenario.on.iter().filter(|(scheduler, _)| selection.takes(scenario, *scheduler))
+        })
         .copied()
         .collect();
     let mut tally = Tally::default();
@@ -50,7 +58,9 @@ pub async fn run(table: &[Scenario], selection: &Selection) -> Result<bool> {
         anstream::println!("---- {on}: cluster up in {:.1} s", started.elapsed().as_secs_f64());
         let mut context = Context::new(cluster).await?;
         let mut all_well = true;
-        for scenario in table.iter().filter(|it| it.on.contains(&(scheduler, gates)) && selection.takes(it, scheduler)) {
+        for scenario in
+            table.iter().filter(|it| it.on.contains(&(scheduler, gates)) && selection.takes(it, scheduler))
+        {
             let started = Instant::now();
             let ending = one(&mut context, scenario).await;
             all_well &= !matches!(ending, Ending::Failed(_));
@@ -89,7 +99,9 @@ async fn one(context: &mut Context, scenario: &Scenario) -> Ending {
         Ok(()) => Ending::Passed,
         Err(error) => match (error.downcast_ref::<Skip>(), skips::reason(scheduler.name(), scenario.name)) {
             (Some(_), Some(reason)) => Ending::Skipped(reason.to_owned()),
-            (Some(skip), None) => Ending::Failed(format!("  skipped ({skip}), which e2e/skips.txt does not allow")),
+            (Some(skip), None) => {
+                Ending::Failed(format!("  skipped ({skip}), which e2e/skips.txt does not allow"))
+            }
             (None, _) => Ending::Failed(format!("  {error:#}\n{}", evidence::collect(context, mark).await)),
         },
     };

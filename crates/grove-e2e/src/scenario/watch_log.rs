@@ -55,7 +55,8 @@ impl PodState {
             gates: spec.scheduling_gates.into_iter().flatten().map(|it| it.name).collect(),
             phase: status.phase.unwrap_or_default(),
             terminating: pod.metadata.deletion_timestamp.is_some(),
-            unschedulable: waiting.map(|it| (it.reason.clone().unwrap_or_default(), it.message.clone().unwrap_or_default())),
+            unschedulable: waiting
+                .map(|it| (it.reason.clone().unwrap_or_default(), it.message.clone().unwrap_or_default())),
             restarts: status.container_statuses.into_iter().flatten().map(|it| it.restart_count).sum(),
         }
     }
@@ -91,7 +92,8 @@ impl WatchLog {
         let writer = Arc::clone(&history);
         tokio::spawn(async move {
             let started = Instant::now();
-            let events = watcher::watcher(Api::<Pod>::all(client), watcher::Config::default()).default_backoff();
+            let events =
+                watcher::watcher(Api::<Pod>::all(client), watcher::Config::default()).default_backoff();
             pin_mut!(events);
             // A watch that fails is tried again; a gap shows as a jump of states, never as a wrong one.
             while let Some(event) = events.next().await {
@@ -102,7 +104,12 @@ impl WatchLog {
                         let state = PodState::of(&pod);
                         let key = (state.namespace.clone(), state.name.clone());
                         if history.now.get(&key) != Some(&state) {
-                            let change = Change { at: started.elapsed(), name: key.1.clone(), namespace: key.0.clone(), after: Some(state.clone()) };
+                            let change = Change {
+                                at: started.elapsed(),
+                                name: key.1.clone(),
+                                namespace: key.0.clone(),
+                                after: Some(state.clone()),
+                            };
                             history.changes.push(change);
                             history.now.insert(key, state);
                         }
@@ -110,7 +117,12 @@ impl WatchLog {
                     Event::Delete(pod) => {
                         let key = (pod.namespace().unwrap_or_default(), pod.name_any());
                         history.now.remove(&key);
-                        history.changes.push(Change { at: started.elapsed(), name: key.1, namespace: key.0, after: None });
+                        history.changes.push(Change {
+                            at: started.elapsed(),
+                            name: key.1,
+                            namespace: key.0,
+                            after: None,
+                        });
                     }
                     Event::Init | Event::InitDone => {}
                 }
@@ -171,9 +183,13 @@ impl WatchLog {
 /// Pods in one line each.
 pub(crate) fn summary(pods: &[PodState]) -> String {
     let line = |it: &PodState| {
-        let place = it.node.clone().unwrap_or_else(|| it.unschedulable.as_ref().map_or("-".to_owned(), |it| it.0.clone()));
+        let place = it
+            .node
+            .clone()
+            .unwrap_or_else(|| it.unschedulable.as_ref().map_or("-".to_owned(), |it| it.0.clone()));
         let ready = if it.ready { " ready" } else { "" };
-        let gates = if it.gates.is_empty() { String::new() } else { format!(" gated by {}", it.gates.join(",")) };
+        let gates =
+            if it.gates.is_empty() { String::new() } else { format!(" gated by {}", it.gates.join(",")) };
         let terminating = if it.terminating { " terminating" } else { "" };
         format!("\n    {} {} on {place}{ready}{gates}{terminating}", it.name, it.phase)
     };

@@ -31,7 +31,8 @@ impl Words {
         let (notify, changed) = watch::channel(0);
         let writer = Arc::clone(&newest);
         tokio::spawn(async move {
-            let events = watcher::watcher(Api::<Event>::all(client), watcher::Config::default()).default_backoff();
+            let events =
+                watcher::watcher(Api::<Event>::all(client), watcher::Config::default()).default_backoff();
             let events = events.applied_objects();
             pin_mut!(events);
             while let Some(event) = events.next().await {
@@ -54,13 +55,21 @@ impl Words {
 
     /// Waits until a refusal of an object whose name begins with `prefix` is newer than `since`; `false` if the
     /// scheduler says nothing more.
-    pub(super) async fn after(&self, namespace: &str, prefix: &str, since: Timestamp, patience: Duration) -> bool {
+    pub(super) async fn after(
+        &self,
+        namespace: &str,
+        prefix: &str,
+        since: Timestamp,
+        patience: Duration,
+    ) -> bool {
         let mut changed = self.changed.clone();
         let waiting = async {
             loop {
                 let newer = {
                     let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-                    let of_ours = newest.iter().filter(|((space, name), _)| space == namespace && name.starts_with(prefix));
+                    let of_ours = newest
+                        .iter()
+                        .filter(|((space, name), _)| space == namespace && name.starts_with(prefix));
                     of_ours.map(|(_, time)| *time).any(|time| time > since)
                 };
                 if newer || changed.changed().await.is_err() {
@@ -76,5 +85,8 @@ impl Words {
 /// counts only from the next second on, so that an old one is never taken for a new one.
 fn said_at(event: &Event) -> Option<Timestamp> {
     let series = event.series.as_ref().and_then(|it| it.last_observed_time.as_ref());
-    series.or(event.event_time.as_ref()).map(|it| it.0).or_else(|| event.last_timestamp.as_ref().map(|it| it.0))
+    series
+        .or(event.event_time.as_ref())
+        .map(|it| it.0)
+        .or_else(|| event.last_timestamp.as_ref().map(|it| it.0))
 }

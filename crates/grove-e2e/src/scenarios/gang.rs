@@ -70,11 +70,15 @@ async fn fill(context: &Context, rack: usize, count: usize) -> Result<()> {
 /// What makes a pod a member of `group`, for the scheduler under test.
 fn member(context: &Context, group: &str) -> Value {
     match context.scheduler() {
-        Scheduler::Kube => json!({ "spec": { "schedulingGroup": { "podGroupName": format!("gang-{group}") } } }),
+        Scheduler::Kube => {
+            json!({ "spec": { "schedulingGroup": { "podGroupName": format!("gang-{group}") } } })
+        }
         Scheduler::Kai => json!({ "metadata": {
             "labels": { "kai.scheduler/queue": "test", "kai.scheduler/subgroup-name": group },
             "annotations": { "pod-group-name": "gang" },
         } }),
-        Scheduler::Volcano => json!({ "metadata": { "annotations": { "scheduling.k8s.io/group-name": "gang-flat" } } }),
+        Scheduler::Volcano => {
+            json!({ "metadata": { "annotations": { "scheduling.k8s.io/group-name": "gang-flat" } } })
+        }
     }
 }

@@ -1,6 +1,12 @@
 //! The table of scenarios.
 
+mod api;
 mod gang;
+mod rig;
+// The tables of `testdata/` and what a row means are the same for unit tests and for a real API server.
+#[path = "../../../grove-api/tests/rules/table.rs"]
+#[allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "test support; unit tests use more of it")]
+mod table;
 
 use crate::{
     cluster::{
@@ -10,8 +16,64 @@ use crate::{
     scenario::Scenario,
 };
 
+/// Only by `make compat`: needs other projects' files.
+pub const COMPAT: &[Scenario] = &[Scenario {
+    name: "api_corpus_samples_round_trip",
+    on: &[(Kube, All)],
+    full_only: false,
+    run: |context| Box::pin(api::corpus_samples_round_trip(context)),
+}];
+
 /// All scenarios.
 pub const TABLE: &[Scenario] = &[
+    Scenario {
+        name: "api_crds_install",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(api::crds_install(context)),
+    },
+    Scenario {
+        name: "api_samples_round_trip",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(api::samples_round_trip(context)),
+    },
+    Scenario {
+        name: "api_invalid_table",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(api::invalid_table(context)),
+    },
+    Scenario {
+        name: "rig_simulated_pods",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(rig::simulated_pods(context)),
+    },
+    Scenario {
+        name: "rig_lost_node",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(rig::lost_node(context)),
+    },
+    Scenario {
+        name: "rig_init_containers_run_for_real",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(rig::init_containers_run_for_real(context)),
+    },
+    Scenario {
+        name: "rig_two_clusters_side_by_side",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(rig::two_clusters_side_by_side(context)),
+    },
+    Scenario {
+        name: "rig_killed_harness_leaves_nothing",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(rig::killed_harness_leaves_nothing(context)),
+    },
     Scenario {
         name: "gang_hierarchy_in_one_rack",
         on: &[(Kube, All), (Kai, All)],

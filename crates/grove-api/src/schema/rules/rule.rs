@@ -20,6 +20,7 @@ pub(super) fn rule(field: &'static str, expression: impl Into<String>, message: 
 }
 
 impl Rule {
+    /// Not for duplicates: the API server leaves the message out of a `FieldValueDuplicate`.
     pub(super) fn reason(self, reason: &'static str) -> Self {
         Self { reason: Some(reason), ..self }
     }
@@ -87,5 +88,4 @@ pub(super) fn same_topology(new: &str, old: &str) -> String {
 pub(super) fn unique(field: &'static str, holder: &str, message: &'static str) -> Rule {
     let list = format!("{holder}{field}");
     rule(field, format!("!has({list}) || {list}.all(a, {list}.exists_one(b, b.name == a.name))"), message)
-        .reason("FieldValueDuplicate")
 }

@@ -66,8 +66,7 @@ pub(super) fn group_config() -> Vec<Rule> {
             ".cliqueNames",
             "self.cliqueNames.all(n, self.cliqueNames.exists_one(m, m == n))",
             say::MEMBER_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
+        ),
         unique(".resourceSharing", "self", say::SHARING_TWICE),
         rule(
             ".resourceSharing",
@@ -96,8 +95,7 @@ pub(super) fn set() -> Vec<Rule> {
             ".cliques",
             "self.cliques.all(c, self.cliques.exists_one(o, o.spec.roleName == c.spec.roleName))",
             say::ROLE_NAME_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
+        ),
         unique(".podCliqueScalingGroups", "self", say::GROUP_NAME_TWICE),
         rule(
             ".podCliqueScalingGroups",
@@ -109,8 +107,7 @@ pub(super) fn set() -> Vec<Rule> {
             "!has(self.podCliqueScalingGroups) || self.cliques.all(c, \
              self.podCliqueScalingGroups.filter(g, c.name in g.cliqueNames).size() <= 1)",
             say::MEMBER_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
+        ),
         rule(
             ".cliques",
             format!(
@@ -149,8 +146,7 @@ pub(super) fn set() -> Vec<Rule> {
                  c.spec.startsAfter.all(s, c.spec.startsAfter.exists_one(o, o == s)))"
             ),
             say::STARTS_AFTER_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
+        ),
         rule(
             ".cliques",
             format!(

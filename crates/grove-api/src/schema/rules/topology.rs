@@ -40,8 +40,7 @@ pub(super) fn policy() -> Vec<Rule> {
             "!has(self.networkPackGroupConfigs) || self.networkPackGroupConfigs.all(p, \
              p.cliqueNames.all(n, p.cliqueNames.exists_one(m, m == n)))",
             say::PACK_GROUP_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
+        ),
     ]
 }
 
@@ -51,17 +50,14 @@ pub(super) fn binding() -> Vec<Rule> {
             ".levels",
             "self.levels.all(l, self.levels.exists_one(o, o.domain == l.domain))",
             say::DOMAIN_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
-        rule(".levels", "self.levels.all(l, self.levels.exists_one(o, o.key == l.key))", say::KEY_TWICE)
-            .reason("FieldValueDuplicate"),
+        ),
+        rule(".levels", "self.levels.all(l, self.levels.exists_one(o, o.key == l.key))", say::KEY_TWICE),
         rule(
             ".schedulerTopologyBindings",
             "!has(self.schedulerTopologyBindings) || self.schedulerTopologyBindings.all(b, \
              self.schedulerTopologyBindings.exists_one(o, o.schedulerName == b.schedulerName))",
             say::BINDING_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
+        ),
     ]
 }
 
@@ -89,7 +85,6 @@ pub(super) fn set() -> Vec<Rule> {
              self.cliques.all(c, self.schedulingPolicyConfig.networkPackGroupConfigs.filter(p, \
              c.name in p.cliqueNames).size() <= 1)",
             say::PACK_GROUP_TWICE,
-        )
-        .reason("FieldValueDuplicate"),
+        ),
     ]
 }
