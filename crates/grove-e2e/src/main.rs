@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use grove_e2e::{
     cluster::{self, Cluster, Detached, Gates, Options, Programs, Scheduler},
     nodes::Hall,
@@ -106,7 +106,6 @@ async fn run(command: Command) -> Result<bool> {
                 let value = |it: Option<clap::builder::PossibleValue>| {
                     it.map(|it| it.get_name().to_owned()).unwrap_or_default()
                 };
-                use clap::ValueEnum;
                 let arguments = [
                     "up".to_owned(),
                     format!("--scheduler={}", value(scheduler.to_possible_value())),

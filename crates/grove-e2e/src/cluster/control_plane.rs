@@ -16,6 +16,16 @@ rules:
   - { level: Metadata }
 ";
 
+/// The scheduler tries again after a second at the most: scenarios wait for its next try.
+const SCHEDULER_CONFIGURATION: &str = "\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: { kubeconfig: scheduler.kubeconfig, qps: 1000, burst: 2000 }
+leaderElection: { leaderElect: false }
+podInitialBackoffSeconds: 1
+podMaxBackoffSeconds: 1
+";
+
 /// How kwok plays the kubelets.
 const STAGES: &str = include_str!("../nodes/stages.yaml");
 
@@ -29,6 +39,7 @@ pub(super) struct Plane {
 impl Plane {
     pub(super) fn write_files(&self) -> Result<()> {
         fs::write(self.folder.join("audit-policy.yaml"), AUDIT_POLICY)?;
+        fs::write(self.folder.join("scheduler.yaml"), SCHEDULER_CONFIGURATION)?;
         fs::write(self.folder.join("stages.yaml"), STAGES)?;
         Ok(())
     }
@@ -94,8 +105,13 @@ impl Plane {
     }
 
     pub(super) fn controller_manager(&self, programs: &Programs) -> Command {
-        let mut arguments = component("controller-manager", self.ports.controller_manager);
-        arguments.extend([
+        let arguments = [
+            "--kubeconfig=controller-manager.kubeconfig".to_owned(),
+            "--authentication-kubeconfig=controller-manager.kubeconfig".to_owned(),
+            "--authorization-kubeconfig=controller-manager.kubeconfig".to_owned(),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--secure-port={}", self.ports.controller_manager),
+            "--leader-elect=false".to_owned(),
             "--service-account-private-key-file=pki/sa.key".to_owned(),
             "--root-ca-file=pki/ca.crt".to_owned(),
             "--use-service-account-credentials=true".to_owned(),
@@ -103,13 +119,13 @@ impl Plane {
             "--kube-api-qps=500".to_owned(),
             "--kube-api-burst=1000".to_owned(),
             "--concurrent-gc-syncs=40".to_owned(),
-            // A node that is silent is noticed within seconds; kwok renews leases every quarter of theirs.
-            "--node-monitor-period=2s".to_owned(),
-            "--node-monitor-grace-period=16s".to_owned(),
+            // A node that is silent is noticed within seconds.
+            "--node-monitor-period=1s".to_owned(),
+            "--node-monitor-grace-period=10s".to_owned(),
             "--controllers=*,-node-ipam-controller,-persistentvolume-binder-controller,\
              -persistentvolume-attach-detach-controller"
                 .to_owned(),
-        ]);
+        ];
         self.command(
             "kube-controller-manager",
             programs.get("kubernetes", "kube-controller-manager"),
@@ -118,12 +134,14 @@ impl Plane {
     }
 
     pub(super) fn scheduler(&self, programs: &Programs) -> Command {
-        let mut arguments = component("scheduler", self.ports.scheduler);
-        arguments.extend([
+        let arguments = [
+            "--config=scheduler.yaml".to_owned(),
+            "--authentication-kubeconfig=scheduler.kubeconfig".to_owned(),
+            "--authorization-kubeconfig=scheduler.kubeconfig".to_owned(),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--secure-port={}", self.ports.scheduler),
             format!("--feature-gates={}", self.gates.scheduler()),
-            "--kube-api-qps=1000".to_owned(),
-            "--kube-api-burst=2000".to_owned(),
-        ]);
+        ];
         self.command("kube-scheduler", programs.get("kubernetes", "kube-scheduler"), &arguments)
     }
 
@@ -135,22 +153,11 @@ impl Plane {
             // kwok's annotation selector does not know "not".)
             "--manage-nodes-with-label-selector=!e2e.grove.io/lost".to_owned(),
             // Shorter than the grace period above, or nodes turn NotReady and take every pod with them.
-            "--node-lease-duration-seconds=12".to_owned(),
+            "--node-lease-duration-seconds=8".to_owned(),
+            // Room for thousands of pods, and apart from the addresses of Services.
+            "--cidr=10.64.0.0/12".to_owned(),
             format!("--server-address=127.0.0.1:{}", self.ports.kwok),
         ];
         self.command("kwok", programs.get("kubernetes", "kwok"), &arguments)
     }
-}
-
-/// What controller-manager and scheduler have in common.
-fn component(user: &str, port: u16) -> Vec<String> {
-    let kubeconfig = format!("{user}.kubeconfig");
-    vec![
-        format!("--kubeconfig={kubeconfig}"),
-        format!("--authentication-kubeconfig={kubeconfig}"),
-        format!("--authorization-kubeconfig={kubeconfig}"),
-        "--bind-address=127.0.0.1".to_owned(),
-        format!("--secure-port={port}"),
-        "--leader-elect=false".to_owned(),
-    ]
 }

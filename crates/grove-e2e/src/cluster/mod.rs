@@ -17,8 +17,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use futures::{FutureExt, future::BoxFuture};
+use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::{
-    Client, Config,
+    Api, Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
 
@@ -32,7 +34,7 @@ pub use self::{
 };
 
 /// How long the control plane may take to answer; on a loaded machine it takes a good part of it.
-const START_DEADLINE: Duration = Duration::from_secs(120);
+const START_DEADLINE: Duration = Duration::from_mins(2);
 
 /// What a cluster should be.
 #[derive(Clone, Debug)]
@@ -91,6 +93,7 @@ impl Cluster {
         for command in schedulers::commands(&cluster, &plane) {
             cluster.run(command).await?;
         }
+        schedulers::until_open(&cluster).await?;
         cluster.until_service_account().await?;
         Ok(cluster)
     }
@@ -133,31 +136,26 @@ impl Cluster {
     }
 
     async fn until_ready(&self) -> Result<()> {
-        let asking = async {
-            loop {
-                let request = http_get("/readyz")?;
-                if self.client.request_text(request).await.is_ok() {
-                    return Ok(());
-                }
-                self.reaper.check()?;
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        match tokio::time::timeout(START_DEADLINE, asking).await {
-            Ok(result) => result,
-            Err(_) => bail!(
-                "the API server is not ready after {START_DEADLINE:?}; see {}",
-                self.log("kube-apiserver").display()
-            ),
-        }
+        let ask = || async { Ok(self.client.request_text(http_get("/readyz")?).await.is_ok()) }.boxed();
+        self.until("the API server is ready", "kube-apiserver", ask).await
     }
 
     /// Pods are refused until the controller-manager has made the service account of the namespace.
     async fn until_service_account(&self) -> Result<()> {
-        let accounts: kube::Api<k8s_openapi::api::core::v1::ServiceAccount> =
-            kube::Api::namespaced(self.client.clone(), "default");
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), "default");
+        let ask = || async { Ok(accounts.get_opt("default").await?.is_some()) }.boxed();
+        self.until("there is a service account", "kube-controller-manager", ask).await
+    }
+
+    /// Asks until the answer is yes; `program` is whose log to look into if it never is.
+    async fn until<'a>(
+        &self,
+        what: &str,
+        program: &str,
+        ask: impl Fn() -> BoxFuture<'a, Result<bool>>,
+    ) -> Result<()> {
         let asking = async {
-            while accounts.get_opt("default").await?.is_none() {
+            while !ask().await? {
                 self.reaper.check()?;
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -165,10 +163,7 @@ impl Cluster {
         };
         match tokio::time::timeout(START_DEADLINE, asking).await {
             Ok(result) => result,
-            Err(_) => bail!(
-                "no service account after {START_DEADLINE:?}; see {}",
-                self.log("kube-controller-manager").display()
-            ),
+            Err(_) => bail!("not within {START_DEADLINE:?}: {what}; see {}", self.log(program).display()),
         }
     }
 }

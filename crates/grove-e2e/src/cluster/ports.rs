@@ -13,13 +13,13 @@ pub(super) struct Ports {
     pub(super) scheduler: u16,
     pub(super) kwok: u16,
     /// For a second scheduler and its helpers.
-    pub(super) others: [u16; 6],
+    pub(super) others: [u16; 4],
 }
 
 impl Ports {
     /// Asks the system for ports that nobody has. All are held until all are known, so that no two are equal.
     pub(super) fn reserve() -> Result<Self> {
-        let held = (0..12).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
+        let held = (0..10).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
         let mut ports = held.iter().map(|it| it.local_addr().map(|it| it.port()));
         let mut next = || ports.next().unwrap_or(Ok(0));
         Ok(Self {
@@ -29,7 +29,7 @@ impl Ports {
             controller_manager: next()?,
             scheduler: next()?,
             kwok: next()?,
-            others: [next()?, next()?, next()?, next()?, next()?, next()?],
+            others: [next()?, next()?, next()?, next()?],
         })
     }
 }

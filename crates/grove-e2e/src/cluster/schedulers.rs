@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use futures::FutureExt;
+use serde_json::json;
 
 use super::{Cluster, control_plane::Plane, reaper::Command};
 use crate::objects;
@@ -59,12 +61,13 @@ pub(super) async fn install(cluster: &Cluster) -> Result<()> {
     }
     objects::until_crds_established(&cluster.client).await?;
     objects::apply_text(&cluster.client, objects, None).await?;
+    std::fs::write(cluster.options.folder.join("volcano-scheduler.conf"), VOLCANO_CONFIGURATION)?;
     Ok(())
 }
 
 /// The programs of the chosen scheduler.
 pub(super) fn commands(cluster: &Cluster, plane: &Plane) -> Vec<Command> {
-    let [a, b, c, d, e, f] = plane.ports.others;
+    let ports = plane.ports.others;
     let local = |port: u16| format!("127.0.0.1:{port}");
     match cluster.options.scheduler {
         Scheduler::Kube => Vec::new(),
@@ -79,36 +82,58 @@ pub(super) fn commands(cluster: &Cluster, plane: &Plane) -> Vec<Command> {
                     "kai-scheduler",
                     &[
                         "--schedule-period=200ms".to_owned(),
-                        format!("--listen-address={}", local(a)),
-                        format!("--plugin-server-port={b}"),
+                        format!("--listen-address={}", local(ports[0])),
+                        format!("--plugin-server-port={}", ports[1]),
                     ],
                 ),
                 program(
                     "kai-binder",
                     &[
-                        format!("--metrics-bind-address={}", local(c)),
-                        format!("--health-probe-bind-address={}", local(d)),
+                        format!("--metrics-bind-address={}", local(ports[2])),
+                        format!("--health-probe-bind-address={}", local(ports[3])),
                     ],
                 ),
             ]
         }
         Scheduler::Volcano => {
-            let configuration = cluster.options.folder.join("volcano-scheduler.conf");
-            // Written here, because only this scheduler reads it; a failure shows when it starts.
-            let _ = std::fs::write(&configuration, VOLCANO_CONFIGURATION);
-            let arguments = [
-                format!("--kubeconfig={}", cluster.kubeconfig.display()),
-                "--leader-elect=false".to_owned(),
-                format!("--scheduler-conf={}", configuration.display()),
-                "--schedule-period=200ms".to_owned(),
-                format!("--listen-address={}", local(e)),
-                format!("--healthz-address={}", local(f)),
-            ];
-            vec![plane.command(
-                "volcano-scheduler",
-                cluster.programs.get("volcano", "volcano-scheduler"),
-                &arguments,
-            )]
+            let kubeconfig = format!("--kubeconfig={}", cluster.kubeconfig.display());
+            let program = |name: &str, arguments: &[&str]| {
+                let mut all = vec![kubeconfig.clone(), "--leader-elect=false".to_owned()];
+                all.extend(arguments.iter().map(|it| (*it).to_owned()));
+                plane.command(name, cluster.programs.get("volcano", name), &all)
+            };
+            vec![
+                program(
+                    "volcano-scheduler",
+                    &[
+                        "--scheduler-conf=volcano-scheduler.conf",
+                        "--schedule-period=200ms",
+                        "--cache-dumper=false",
+                    ],
+                ),
+                // It opens queues: without it the scheduler takes no pod of any queue.
+                program(
+                    "volcano-controller-manager",
+                    &["--controllers=queue-controller,pg-controller,hypernode-controller"],
+                ),
+            ]
         }
     }
+}
+
+/// Waits until the scheduler takes pods.
+pub(super) async fn until_open(cluster: &Cluster) -> Result<()> {
+    if cluster.options.scheduler != Scheduler::Volcano {
+        return Ok(());
+    }
+    let mut queue = json!({ "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue" });
+    let queues = objects::api_for(&cluster.client, &mut queue, None).await?;
+    let ask = || {
+        async {
+            let queue = queues.get_opt("default").await?;
+            Ok(queue.is_some_and(|it| it.data["status"]["state"] == "Open"))
+        }
+        .boxed()
+    };
+    cluster.until("Volcano's queue is open", "volcano-controller-manager", ask).await
 }

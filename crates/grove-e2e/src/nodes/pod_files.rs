@@ -43,7 +43,9 @@ fn content(pod: &Pod, item: &DownwardAPIVolumeFile) -> String {
 
 /// A map as kubelets write it: `key="value"`, one a line.
 fn lines(map: Option<&BTreeMap<String, String>>) -> String {
-    map.into_iter().flatten().map(|(key, value)| format!("{key}={value:?}\n")).collect()
+    let lines: Vec<String> =
+        map.into_iter().flatten().map(|(key, value)| format!("{key}={value:?}")).collect();
+    lines.join("\n")
 }
 
 /// A field by the path of a fieldRef.
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn maps_are_written_as_kubelets_do() {
-        assert_eq!(lines(pod().metadata.annotations.as_ref()), "k=\"say \\\"hi\\\"\"\n");
+        assert_eq!(lines(pod().metadata.annotations.as_ref()), "k=\"say \\\"hi\\\"\"");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 
@@ -24,10 +24,10 @@ use crate::{
 };
 
 /// How long anything may take, on a machine that also builds.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 /// How long a scheduler may take to say that it still cannot place a pod: its longest backoff, and a bit.
-const PATIENCE: Duration = Duration::from_secs(12);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a scenario works with: a cluster, a namespace of its own, the history of its pods.
 pub struct Context {
@@ -98,9 +98,9 @@ impl Context {
         let wanted = hall.to_nodes().len();
         let waiting = async {
             loop {
-                let list = nodes.list_metadata(&Default::default()).await?;
+                let list = nodes.list_metadata(&ListParams::default()).await?;
                 let ready =
-                    nodes.list(&Default::default()).await?.items.iter().filter(|it| is_ready(it)).count();
+                    nodes.list(&ListParams::default()).await?.items.iter().filter(|it| is_ready(it)).count();
                 if ready >= wanted && list.items.len() >= wanted {
                     return Ok::<(), kube::Error>(());
                 }

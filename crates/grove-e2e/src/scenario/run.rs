@@ -16,7 +16,7 @@ use super::{
 use crate::cluster::{Cluster, Gates, Options, Programs, Scheduler};
 
 /// No scenario may hang the run.
-const SCENARIO_DEADLINE: Duration = Duration::from_secs(300);
+const SCENARIO_DEADLINE: Duration = Duration::from_mins(5);
 
 /// What to run.
 pub struct Selection {

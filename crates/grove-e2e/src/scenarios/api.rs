@@ -10,7 +10,10 @@ use grove_api::{
     wire::PodCliqueSet,
 };
 use http::Request;
-use kube::{Api, Client, api::DynamicObject};
+use kube::{
+    Api, Client,
+    api::{DynamicObject, PostParams},
+};
 use serde_json::{Value, json};
 
 use super::table::{self, Refused, Row};
@@ -65,7 +68,7 @@ async fn round_trip(context: &Context, folder: &Path) -> Result<()> {
             default_pod_clique_set(&mut set, None);
             let sets: Api<PodCliqueSet> = Api::namespaced(context.client(), &context.namespace);
             let created = sets
-                .create(&Default::default(), &set)
+                .create(&PostParams::default(), &set)
                 .await
                 .with_context(|| format!("{} is refused", file.display()))?;
             let read = sets.get(created.metadata.name.as_deref().unwrap_or_default()).await?;
@@ -94,7 +97,7 @@ pub(super) async fn invalid_table(context: &mut Context) -> Result<()> {
     for row in &rows {
         if let Some(mut old) = row.stored() {
             let api = api(context, row, &mut old).await?;
-            api.create(&Default::default(), &serde_json::from_value(old)?)
+            api.create(&PostParams::default(), &serde_json::from_value(old)?)
                 .await
                 .with_context(|| format!("{}: the old object is refused", row.name))?;
         }
@@ -179,14 +182,12 @@ async fn send(context: &Context, row: &Row) -> Result<Option<Vec<String>>> {
         return Ok(Some(vec!["the server has no such kind".to_owned()]));
     };
     let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    let path = match update {
-        true => {
-            let live = api.get(&name).await?;
-            object["metadata"]["resourceVersion"] = live.metadata.resource_version.unwrap_or_default().into();
-            format!("{}/{name}", api.resource_url())
-        }
-        false => api.resource_url().to_owned(),
-    };
+    let mut path = api.resource_url().to_owned();
+    if update {
+        let live = api.get(&name).await?;
+        object["metadata"]["resourceVersion"] = live.metadata.resource_version.unwrap_or_default().into();
+        path = format!("{path}/{name}");
+    }
     let request = Request::builder()
         .method(if update { "PUT" } else { "POST" })
         .uri(format!("{path}?dryRun=All&fieldValidation=Strict"))
