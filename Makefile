@@ -7,7 +7,7 @@ GROVE = $(CARGO) run --quiet --package grove --
 
 .PHONY: help
 help: ## List the targets
-	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 .PHONY: validate
 validate: ## Check the samples with the rules of admission
@@ -33,3 +33,31 @@ crds: ## Write the CustomResourceDefinitions to crds/
 compat: ## Hold us against other projects' manifests and CRDs: make compat CORPUS=DIR
 	@test -d "$(CORPUS)/grove/crds" || { echo "give the folder with the other projects' files: make compat CORPUS=DIR"; exit 2; }
 	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-api --features compat --test compat --locked
+	@if command -v go >/dev/null; then CORPUS="$(abspath $(CORPUS))" $(E2E) run --compat --schedulers kube; \
+	else echo "Go is missing: the samples were not sent to a real API server"; fi
+
+# ---- on a real control plane; needs Go, see e2e/cluster/README.md ----
+
+E2E = $(CARGO) run --quiet --locked --package grove-e2e --
+SCHEDULERS ?= kube,kai,volcano
+ONLY ?=
+
+.PHONY: cluster-bin
+cluster-bin: ## Build the control plane and schedulers that are missing: SCHEDULERS=kube skips KAI and Volcano
+	@SCHEDULERS="$(SCHEDULERS)" e2e/cluster/build
+
+.PHONY: cluster-up
+cluster-up: ## Start a real Kubernetes with simulated GPU racks: UP="--scheduler kai --racks 4"
+	@$(E2E) up --detach $(UP)
+
+.PHONY: cluster-down
+cluster-down: ## End it
+	@$(E2E) down
+
+.PHONY: e2e
+e2e: ## Run the scenarios on a real control plane: ONLY=text, SCHEDULERS=kai
+	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)"
+
+.PHONY: e2e-full
+e2e-full: ## Likewise, the whole matrix of features
+	@$(E2E) run --full --only "$(ONLY)" --schedulers "$(SCHEDULERS)"

@@ -61,6 +61,9 @@ enum Command {
         /// The whole matrix.
         #[arg(long)]
         full: bool,
+        /// Scenarios over other projects' files, which are in the folder CORPUS.
+        #[arg(long)]
+        compat: bool,
         /// Where clusters keep their files while they run, and logs of what failed.
         #[arg(long, default_value = "target/e2e")]
         folder: PathBuf,
@@ -138,10 +141,10 @@ async fn run(command: Command) -> Result<bool> {
             }
             Ok(true)
         }
-        Command::Run { only, schedulers, full, folder } => {
+        Command::Run { only, schedulers, full, compat, folder } => {
             let schedulers: BTreeSet<Scheduler> = schedulers.into_iter().collect();
             let selection = Selection { only, schedulers, full, folder: std::path::absolute(folder)? };
-            scenario::run(scenarios::TABLE, &selection).await
+            scenario::run(if compat { scenarios::COMPAT } else { scenarios::TABLE }, &selection).await
         }
         Command::Reaper => Ok(true),
     }

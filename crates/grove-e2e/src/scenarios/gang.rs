@@ -18,8 +18,9 @@ pub(super) async fn hierarchy_in_one_rack(context: &mut Context) -> Result<()> {
     fill(context, 0, 1).await?;
     fill(context, 1, 4).await?;
     match context.scheduler() {
+        Scheduler::Kube => context.apply(include_str!("gang/kube.yaml")).await?,
         Scheduler::Kai => context.apply(include_str!("gang/kai.yaml")).await?,
-        _ => context.apply(include_str!("gang/kube.yaml")).await?,
+        Scheduler::Volcano => context.apply(include_str!("gang/volcano.yaml")).await?,
     }
     for group in ["prefill", "decode"] {
         for index in 0..2 {
@@ -54,6 +55,28 @@ pub(super) async fn flat(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// Where the API serves groups and the scheduler does not know them, pods are bound one by one: three of four.
+pub(super) async fn unknown_to_the_scheduler(context: &mut Context) -> Result<()> {
+    context.nodes(Hall::racks(2).nodes(1).gpus(2)).await?;
+    fill(context, 0, 1).await?;
+    context.apply(include_str!("gang/kube-flat.yaml")).await?;
+    for index in 0..4 {
+        context.pod(&format!("gang-{index}"), 1, member(context, "flat")).await?;
+    }
+    context.expect_all_bound("gang-", 3).await?;
+    Ok(())
+}
+
+/// With the features off, the API has no groups.
+pub(super) async fn not_served(context: &mut Context) -> Result<()> {
+    let refused = context.apply(include_str!("gang/kube-flat.yaml")).await;
+    ensure!(refused.is_err(), "a PodGroup was accepted");
+    context.nodes(Hall::racks(1).nodes(1).gpus(1)).await?;
+    context.pod("plain", 1, json!({})).await?;
+    context.expect_all_bound("plain", 1).await?;
+    Ok(())
+}
+
 /// Takes `count` GPUs of a rack, by pods of the stock scheduler.
 async fn fill(context: &Context, rack: usize, count: usize) -> Result<()> {
     let selector = json!({ "spec": {
@@ -77,8 +100,9 @@ fn member(context: &Context, group: &str) -> Value {
             "labels": { "kai.scheduler/queue": "test", "kai.scheduler/subgroup-name": group },
             "annotations": { "pod-group-name": "gang" },
         } }),
-        Scheduler::Volcano => {
-            json!({ "metadata": { "annotations": { "scheduling.k8s.io/group-name": "gang-flat" } } })
-        }
+        Scheduler::Volcano => json!({ "metadata": {
+            "labels": { "group": group },
+            "annotations": { "scheduling.k8s.io/group-name": "gang" },
+        } }),
     }
 }

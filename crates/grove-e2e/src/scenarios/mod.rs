@@ -10,7 +10,7 @@ mod table;
 
 use crate::{
     cluster::{
-        Gates::{All, Workload},
+        Gates::{All, ApiOnly, None, Workload},
         Scheduler::{Kai, Kube, Volcano},
     },
     scenario::Scenario,
@@ -76,7 +76,7 @@ pub const TABLE: &[Scenario] = &[
     },
     Scenario {
         name: "gang_hierarchy_in_one_rack",
-        on: &[(Kube, All), (Kai, All)],
+        on: &[(Kube, All), (Kai, All), (Volcano, All)],
         full_only: false,
         run: |context| Box::pin(gang::hierarchy_in_one_rack(context)),
     },
@@ -85,5 +85,17 @@ pub const TABLE: &[Scenario] = &[
         on: &[(Kube, Workload), (Volcano, All)],
         full_only: false,
         run: |context| Box::pin(gang::flat(context)),
+    },
+    Scenario {
+        name: "gang_unknown_to_the_scheduler",
+        on: &[(Kube, ApiOnly)],
+        full_only: true,
+        run: |context| Box::pin(gang::unknown_to_the_scheduler(context)),
+    },
+    Scenario {
+        name: "gang_not_served",
+        on: &[(Kube, None)],
+        full_only: true,
+        run: |context| Box::pin(gang::not_served(context)),
     },
 ];
