@@ -21,7 +21,13 @@ pub(super) async fn clean(context: &mut Context) -> Result<()> {
     context.expect("all pods are gone", gone).await?;
 
     let namespaces: Api<Namespace> = Api::all(client.clone());
-    namespaces.delete(&context.namespace, &DeleteParams::default()).await?;
+    // A scenario may have made more, called after its own.
+    let own = |name: &str| name == context.namespace || name.starts_with(&format!("{}-", context.namespace));
+    for namespace in namespaces.list_metadata(&ListParams::default()).await?.items {
+        if own(&namespace.name_any()) {
+            namespaces.delete(&namespace.name_any(), &DeleteParams::default()).await?;
+        }
+    }
 
     if context.take_hall().is_some() {
         let nodes: Api<Node> = Api::all(client.clone());
