@@ -105,7 +105,6 @@ async fn run(command: Command) -> Result<bool> {
             if detach {
                 // Built in the foreground, where its progress is seen.
                 Programs::find(scheduler.name()).await?;
-                let _ = std::fs::remove_dir_all(&folder);
                 let value = |it: Option<clap::builder::PossibleValue>| {
                     it.map(|it| it.get_name().to_owned()).unwrap_or_default()
                 };

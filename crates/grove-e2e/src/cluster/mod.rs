@@ -39,7 +39,7 @@ const START_DEADLINE: Duration = Duration::from_mins(2);
 /// What a cluster should be.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where its files go; must not exist.
+    /// Where its files go. What an earlier cluster left there is removed.
     pub folder: PathBuf,
     /// Which workload features are on.
     pub gates: Gates,
@@ -65,6 +65,7 @@ impl Cluster {
     /// Starts a control plane and waits until it answers.
     pub async fn start(options: Options, programs: Programs) -> Result<Self> {
         let folder = &options.folder;
+        state::fresh(folder)?;
         std::fs::create_dir_all(folder.join("log")).with_context(|| folder.display().to_string())?;
         let ports = ports::Ports::reserve()?;
         pki::write(folder, ports.api)?;

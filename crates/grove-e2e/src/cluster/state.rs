@@ -27,6 +27,18 @@ pub fn detached(folder: &Path) -> Option<Detached> {
     is_alive(state.pid).then_some(state)
 }
 
+/// Empties a folder that an earlier cluster left. Anything else in the way is not ours to remove.
+pub(super) fn fresh(folder: &Path) -> Result<()> {
+    let empty = fs::read_dir(folder).map_or(true, |mut it| it.next().is_none());
+    if empty {
+        return Ok(());
+    }
+    if !folder.join("pki/ca.crt").exists() || !folder.join("log").exists() {
+        bail!("{} is not empty, and no cluster made it: choose another folder", folder.display());
+    }
+    fs::remove_dir_all(folder).with_context(|| folder.display().to_string())
+}
+
 fn file(folder: &Path) -> PathBuf {
     folder.join("state.json")
 }
@@ -46,8 +58,9 @@ impl Detached {
 
     /// Runs `arguments` of this executable in the background until the cluster in `folder` is there.
     pub async fn launch(folder: &Path, arguments: &[String]) -> Result<Self> {
-        fs::create_dir_all(folder)?;
-        let log = folder.join("harness.log");
+        // Beside the folder, which the cluster empties when it starts.
+        let log = folder.with_extension("log");
+        fs::create_dir_all(log.parent().unwrap_or(folder))?;
         let output = fs::File::create(&log)?;
         let mut child = tokio::process::Command::new(std::env::current_exe()?)
             .args(arguments)

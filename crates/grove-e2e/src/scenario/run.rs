@@ -53,7 +53,6 @@ pub async fn run(table: &[Scenario], selection: &Selection) -> Result<bool> {
         let started = Instant::now();
         let programs = Programs::find(scheduler.name()).await?;
         let folder = selection.folder.join(&on);
-        let _ = std::fs::remove_dir_all(&folder);
         let cluster = Cluster::start(Options { folder: folder.clone(), gates, scheduler }, programs).await?;
         anstream::println!("---- {on}: cluster up in {:.1} s", started.elapsed().as_secs_f64());
         let mut context = Context::new(cluster).await?;
