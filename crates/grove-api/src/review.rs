@@ -1,12 +1,14 @@
 //! Checks one object the way a cluster would: defaulting, then schema, then rules.
 
+use std::sync::LazyLock;
+
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     constants::{GROUP, SCHEDULER_GROUP, VERSION},
     defaulting::default_pod_clique_set,
-    field::{Error, ErrorKind, Errors, Path, closest},
+    field::{Error, ErrorKind, Errors, Path},
     schema::{self, Crd},
     validation::{
         Environment, Verdict, validate_create, validate_pod_clique, validate_scaling_group,
@@ -78,35 +80,31 @@ fn kind_of(value: &Value) -> Kind {
 
 fn review_ours(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Environment) -> Verdict {
     let mut verdict = review_body(crd, value, old, environment);
-    // Behind `apiVersion` and `kind`, and before all of `spec`.
-    verdict.errors.splice(0..0, unknown_metadata(value));
+    // Told once, also where the decoder stumbled over the same field.
+    let metadata = check_metadata(value);
+    verdict.errors.retain(|error| metadata.iter().all(|it| it.path != error.path));
+    verdict.errors.splice(0..0, metadata);
     verdict
 }
 
 /// A resource's schema leaves `metadata` open; the API server knows its fields.
-const METADATA: [&str; 15] = [
-    "annotations",
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generateName",
-    "generation",
-    "labels",
-    "managedFields",
-    "name",
-    "namespace",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
-
-fn unknown_metadata(value: &Value) -> Errors {
-    let fields = value.get("metadata").and_then(Value::as_object).into_iter().flatten();
-    let unknown = fields.filter(|(name, _)| !METADATA.contains(&name.as_str()));
-    let path = Path::of(&["metadata"]);
-    unknown.map(|(name, _)| Error::unknown(path.child(name), closest(name, METADATA.into_iter()))).collect()
+fn check_metadata(value: &Value) -> Errors {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+        let text = json!({ "type": "string" });
+        let texts = json!({ "type": "object", "additionalProperties": { "type": "string" } });
+        json!({ "type": "object", "properties": {
+            "name": text, "generateName": text, "namespace": text, "labels": texts, "annotations": texts,
+            "finalizers": { "type": "array", "items": { "type": "string" } },
+            "ownerReferences": { "type": "array" }, "managedFields": { "type": "array" },
+            "uid": text, "resourceVersion": text, "selfLink": text, "generation": { "type": "integer" },
+            "creationTimestamp": text, "deletionTimestamp": text,
+            "deletionGracePeriodSeconds": { "type": "integer" },
+        } })
+    });
+    let Some(metadata) = value.get("metadata").filter(|it| !it.is_null()) else { return Errors::new() };
+    let mut errors = Errors::new();
+    schema::check_at(&SCHEMA, metadata, &Path::of(&["metadata"]), &mut errors);
+    errors
 }
 
 fn review_body(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Environment) -> Verdict {

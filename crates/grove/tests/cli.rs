@@ -158,6 +158,10 @@ fn unusable_input_is_told_apart() {
         assert_eq!(output.status.code(), Some(2), "{want}");
         assert!(stdout(&output).contains(want), "{}", stdout(&output));
     }
+    let output = grove_with(&["validate", "-f", "-"], "# nothing\n---\n");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no object in the input"), "{}", stderr(&output));
+
     let large = format!("a: \"{}\"\n", "x".repeat(3_000_000));
     let output = grove_with(&["validate", "-f", "-"], &large);
     assert_eq!(output.status.code(), Some(2));

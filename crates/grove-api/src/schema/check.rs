@@ -10,9 +10,13 @@ use crate::field::{Error, Errors, Path};
 /// CEL rules are not evaluated: the validation functions have the same rules in Rust.
 pub fn check(schema: &Value, value: &Value) -> Errors {
     let mut errors = Errors::new();
-    // The API server looks after these itself; a resource's own schema leaves `metadata` open.
     walk(schema, value, &Path::root(), &mut errors);
     errors
+}
+
+/// Likewise for a value that stands at `path` of an object.
+pub(crate) fn check_at(schema: &Value, value: &Value, path: &Path, errors: &mut Errors) {
+    walk(schema, value, path, errors);
 }
 
 fn walk(schema: &Value, value: &Value, path: &Path, errors: &mut Errors) {

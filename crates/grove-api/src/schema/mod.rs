@@ -14,5 +14,6 @@ mod rules;
 mod structural;
 
 pub use check::check;
+pub(crate) use check::check_at;
 pub use crd::{CRDS, Crd};
 pub(crate) use patterns::SERVICE_NAME;

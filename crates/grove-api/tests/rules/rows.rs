@@ -64,8 +64,13 @@ fn every_allowed_row_is_admitted() {
 }
 
 /// Rows about `metadata`, which the API server checks by rules of its own.
-const METADATA: [&str; 4] =
-    ["set-name-missing", "set-label-value", "set-annotation-key", "metadata-field-unknown"];
+const METADATA: [&str; 5] = [
+    "set-name-missing",
+    "set-label-value",
+    "set-annotation-key",
+    "metadata-field-unknown",
+    "metadata-label-number",
+];
 
 /// Rows that the evaluator here cannot judge: it matches list items by position, the API server by name.
 const MATCHED_BY_NAME: [&str; 2] = ["reorder-without-start-order", "update-cliques-reordered"];

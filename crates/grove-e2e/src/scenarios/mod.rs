@@ -9,6 +9,7 @@ mod rig;
 mod table;
 
 use crate::{
+    api_suite,
     cluster::{
         Gates::{All, ApiOnly, None, Workload},
         Scheduler::{Kai, Kube, Volcano},
@@ -43,6 +44,12 @@ pub const TABLE: &[Scenario] = &[
         on: &[(Kube, All)],
         full_only: false,
         run: |context| Box::pin(api::invalid_table(context)),
+    },
+    Scenario {
+        name: "api_suite",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(async { api_suite::run(context.client(), &context.namespace).await }),
     },
     Scenario {
         name: "rig_simulated_pods",

@@ -59,7 +59,12 @@ impl Validate {
             }
         }
         let report = validate(&input::read(&self.files)?, environment);
-        report.print(self.output)
+        let outcome = report.print(self.output)?;
+        // A check of nothing must not pass for a check: a wrong path in a pipeline would never be noticed.
+        if outcome == Outcome::Success && report.checked == 0 && report.skipped.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no object in the input"));
+        }
+        Ok(outcome)
     }
 }
 
