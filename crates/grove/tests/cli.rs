@@ -151,7 +151,7 @@ fn unusable_input_is_told_apart() {
     let cases = [
         ("a: [\n", "<stdin>:1: unclosed bracket '['"),
         ("a: 1\na: 2\n", "<stdin>:2: duplicate mapping key: a"),
-        (&format!("a: {}", "[".repeat(10_000)), "recursion limit"),
+        (&format!("a: {}", "[".repeat(10_000)), "is nested more than 100 levels deep"),
     ];
     for (input, want) in cases {
         let output = grove_with(&["validate", "-f", "-"], input);

@@ -56,6 +56,8 @@ fn reading() -> Options {
             flow_nesting_limit: MAX_MANIFEST_DEPTH,
             max_nodes: MAX_NODES,
             max_events: 4 * MAX_NODES,
+            // What aliases add is bounded below; how often one is used is nobody's business.
+            enforce_alias_anchor_ratio: false,
         },
         alias_limits: alias_limits! {
             max_total_replayed_events: MAX_ALIASED_EVENTS,
@@ -70,6 +72,9 @@ fn explain(error: &serde_saphyr::Error) -> ParseError {
     // The line is told apart from the text; the hint about options is for programmers.
     let text = text.split(" at line ").next().unwrap_or_default();
     let text = text.split(", set DuplicateKeyPolicy").next().unwrap_or_default();
+    if text.starts_with("recursion limit") || text.starts_with("budget breached: Depth") {
+        return ParseError { line, message: format!("is nested more than {MAX_MANIFEST_DEPTH} levels deep") };
+    }
     ParseError { line, message: text.trim_end_matches([',', ' ']).to_owned() }
 }
 
@@ -124,6 +129,13 @@ mod tests {
     }
 
     #[test]
+    fn an_anchor_may_be_used_often() {
+        let text =
+            format!("pod: &pod {{ containers: [{{ name: c }}] }}\nall: [{}]\n", vec!["*pod"; 500].join(", "));
+        assert_eq!(values(&text)[0]["all"].as_array().map(Vec::len), Some(500));
+    }
+
+    #[test]
     fn duplicate_keys_are_errors() {
         let error = refusal("a: 1\nb: 2\na: 3\n");
         assert_eq!(error, ParseError { line: Some(3), message: "duplicate mapping key: a".to_owned() });
@@ -147,7 +159,7 @@ mod tests {
             "- ".repeat(10_000),
             "{a: ".repeat(10_000),
         ] {
-            assert!(!refusal(&deep).message.is_empty());
+            assert_eq!(refusal(&deep).message, "is nested more than 100 levels deep");
         }
     }
 
