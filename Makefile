@@ -54,6 +54,10 @@ cluster-up: ## Start a real Kubernetes with simulated GPU racks: UP="--scheduler
 cluster-down: ## End it
 	@$(E2E) down
 
+.PHONY: bench-cluster
+bench-cluster: ## Measure a bare loop of 1,000 pods on a real control plane: target/bench/cluster.json
+	@$(CARGO) run --quiet --locked --release --package grove-e2e -- bench
+
 .PHONY: e2e
 e2e: ## Run the scenarios on a real control plane: ONLY=text, SCHEDULERS=kai
 	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)"

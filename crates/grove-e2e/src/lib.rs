@@ -1,6 +1,7 @@
 //! A real Kubernetes control plane on one machine, and scenarios that run on it.
 
 pub mod api_suite;
+pub mod bench;
 pub mod cluster;
 pub mod nodes;
 pub mod objects;

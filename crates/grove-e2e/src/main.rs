@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use grove_e2e::{
+    bench::{self, BenchOptions},
     cluster::{self, Cluster, Detached, Gates, Options, Programs, Scheduler},
     nodes::Hall,
     scenario::{self, Selection},
@@ -68,6 +69,8 @@ enum Command {
         #[arg(long, default_value = "target/e2e")]
         folder: PathBuf,
     },
+    /// Measure what the machine can do at best, by a loop that only writes.
+    Bench(BenchOptions),
     /// Holds processes for another harness; not for people.
     #[command(hide = true)]
     Reaper,
@@ -145,6 +148,7 @@ async fn run(command: Command) -> Result<bool> {
             let selection = Selection { only, schedulers, full, folder: std::path::absolute(folder)? };
             scenario::run(if compat { scenarios::COMPAT } else { scenarios::TABLE }, &selection).await
         }
+        Command::Bench(options) => bench::run(options).await.map(|()| true),
         Command::Reaper => Ok(true),
     }
 }
