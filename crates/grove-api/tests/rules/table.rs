@@ -24,6 +24,8 @@ pub(crate) struct Row {
     remove: Vec<String>,
     #[serde(default)]
     environment: Cluster,
+    /// Fields that are warned about; not compared where absent.
+    pub(crate) warnings: Option<Vec<String>>,
     pub(crate) refused: Option<Refused>,
     #[serde(default)]
     pub(crate) errors: Vec<String>,
@@ -35,6 +37,9 @@ pub(crate) struct Row {
 struct Cluster {
     topology_aware: Option<bool>,
     mnnvl: Option<bool>,
+    /// Nothing is known of the cluster.
+    #[serde(default)]
+    unknown: bool,
 }
 
 /// Who refuses an object on a cluster.
@@ -69,6 +74,9 @@ impl Row {
     }
 
     pub(crate) fn environment(&self) -> Environment {
+        if self.environment.unknown {
+            return Environment::default();
+        }
         environment(self.environment.topology_aware.unwrap_or(true), self.environment.mnnvl.unwrap_or(true))
     }
 }
