@@ -1,6 +1,6 @@
 //! Checks one object the way a cluster would: defaulting, then schema, then rules.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use crate::{
     constants::{GROUP, SCHEDULER_GROUP, VERSION},
     defaulting::default_pod_clique_set,
     field::{Error, ErrorKind, Errors, Path},
+    manifest::without_nulls,
     schema::{self, Crd},
     validation::{
         Environment, Verdict, validate_create, validate_pod_clique, validate_scaling_group,
@@ -28,6 +29,7 @@ pub enum Review {
 
 /// Checks a new object of any kind.
 pub fn review(value: &Value, environment: &Environment) -> Review {
+    let value = &without_nulls(value);
     match kind_of(value) {
         Kind::Foreign => Review::Foreign,
         Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
@@ -37,6 +39,7 @@ pub fn review(value: &Value, environment: &Environment) -> Review {
 
 /// Checks a change from `old` to `new`; `old` is an object that the cluster has.
 pub fn review_update(new: &Value, old: &Value, environment: &Environment) -> Review {
+    let (new, old) = (&without_nulls(new), &without_nulls(old));
     match kind_of(new) {
         Kind::Foreign => Review::Foreign,
         Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
@@ -70,6 +73,11 @@ fn kind_of(value: &Value) -> Kind {
         let version = format!("{group}/{VERSION}");
         return Kind::Broken(vec![Error::not_supported(Path::of(&["apiVersion"]), api_version, &[&version])]);
     }
+    if let Some(crd) = schema::CRDS.iter().find(|crd| crd.kind == kind) {
+        // Nobody else has kinds of these names: the group is misspelt.
+        let version = format!("{}/{VERSION}", crd.group);
+        return Kind::Broken(vec![Error::not_supported(Path::of(&["apiVersion"]), api_version, &[&version])]);
+    }
     match group {
         GROUP | SCHEDULER_GROUP => {
             Kind::Broken(vec![Error::not_supported(Path::of(&["kind"]), kind, &kinds)])
@@ -82,7 +90,11 @@ fn review_ours(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Envi
     let mut verdict = review_body(crd, value, old, environment);
     // Told once, also where the decoder stumbled over the same field.
     let metadata = check_metadata(value);
-    verdict.errors.retain(|error| metadata.iter().all(|it| it.path != error.path));
+    if !metadata.is_empty() {
+        let decoder = |error: &Error| error.kind == ErrorKind::TypeInvalid && error.value.is_none();
+        let in_metadata = |error: &Error| error.path.to_string().starts_with("metadata");
+        verdict.errors.retain(|error| !(decoder(error) && in_metadata(error)));
+    }
     verdict.errors.splice(0..0, metadata);
     verdict
 }
@@ -194,13 +206,18 @@ fn or_else_one(found: Errors, decoder: Error) -> Errors {
 /// Findings of the schema and of the rules, each told once: where both speak of a field, the rule has the better
 /// words.
 fn merge(crd: &Crd, found: Errors, mut verdict: Verdict) -> Verdict {
-    let told = |error: &Error, rules: &Errors| {
-        rules.iter().any(|rule| {
-            let below = rule.path.parent().as_ref() == Some(&error.path);
-            rule.path == error.path || (below && rule.kind == ErrorKind::Duplicate && error.kind == rule.kind)
-        })
+    let rules: BTreeSet<Path> = verdict.errors.iter().map(|it| it.path.clone()).collect();
+    let duplicates: BTreeSet<Path> = verdict
+        .errors
+        .iter()
+        .filter(|it| it.kind == ErrorKind::Duplicate)
+        .filter_map(|it| it.path.parent())
+        .collect();
+    let told = |error: &Error| {
+        rules.contains(&error.path)
+            || (error.kind == ErrorKind::Duplicate && duplicates.contains(&error.path))
     };
-    let more: Errors = found.into_iter().filter(|error| !told(error, &verdict.errors)).collect();
+    let more: Errors = found.into_iter().filter(|error| !told(error)).collect();
     verdict.errors.extend(more);
     verdict.errors.sort_by_cached_key(|error| crd.position(&error.path));
     verdict

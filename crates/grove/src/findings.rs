@@ -77,14 +77,18 @@ impl Report {
     }
 
     pub(crate) fn print(&self, format: Format) -> io::Result<Outcome> {
-        match format {
+        let printed = match format {
             Format::Json => {
                 let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
-                writeln!(io::stdout(), "{text}")?;
+                writeln!(io::stdout(), "{text}")
             }
-            Format::Text => self.print_text()?,
+            Format::Text => self.print_text(),
+        };
+        match printed {
+            // Whoever reads us has read enough; what was found is still found.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(self.outcome()),
+            other => other.map(|()| self.outcome()),
         }
-        Ok(self.outcome())
     }
 
     fn print_text(&self) -> io::Result<()> {

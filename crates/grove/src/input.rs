@@ -70,7 +70,9 @@ fn manifests_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
             // Links to folders are not followed: they may lead back here.
             if path.is_dir() && !path.is_symlink() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|it| it == "yaml" || it == "yml" || it == "json") {
+            } else if path.is_file()
+                && path.extension().is_some_and(|it| it == "yaml" || it == "yml" || it == "json")
+            {
                 files.push(path);
             }
         }

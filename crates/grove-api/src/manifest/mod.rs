@@ -5,7 +5,9 @@
 
 mod document;
 mod node;
+mod nulls;
 mod parse;
 
 pub use document::Document;
+pub use nulls::without_nulls;
 pub use parse::{ParseError, parse};

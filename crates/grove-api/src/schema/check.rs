@@ -1,5 +1,7 @@
 //! Checks a JSON value against a structural schema, offline, the way the API server does.
 
+use std::collections::BTreeSet;
+
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
@@ -128,13 +130,13 @@ fn duplicates(schema: &Value, items: &[Value], path: &Path, errors: &mut Errors)
         };
         Value::Object(keys.iter().map(part).collect())
     };
-    let mut seen: Vec<Value> = Vec::with_capacity(items.len());
+    // As text, because JSON values have no order; the list is the user's and may be long.
+    let mut seen = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         let identity = identity(item);
-        if seen.contains(&identity) {
+        if !seen.insert(identity.to_string()) {
             errors.push(Error::duplicate(path.index(index), &identity));
         }
-        seen.push(identity);
     }
 }
 

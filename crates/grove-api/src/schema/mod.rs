@@ -16,4 +16,4 @@ mod structural;
 pub use check::check;
 pub(crate) use check::check_at;
 pub use crd::{CRDS, Crd};
-pub(crate) use patterns::SERVICE_NAME;
+pub(crate) use patterns::{DURATION, SERVICE_NAME};

@@ -9,14 +9,25 @@ use crate::{
 
 /// Checks a PodClique.
 pub fn validate_pod_clique(clique: &PodClique) -> Errors {
-    let spec = &clique.spec;
-    match (spec.min_available, spec.replicas) {
-        (Some(min), Some(replicas)) if min > replicas => {
-            let detail = format!("{} ({replicas})", messages::ABOVE_REPLICAS);
-            vec![Error::invalid(Path::of(&["spec", "minAvailable"]), min, detail)]
-        }
-        _ => Errors::new(),
+    let (spec, path) = (&clique.spec, Path::of(&["spec"]));
+    let mut errors = Errors::new();
+    if let (Some(min), Some(replicas)) = (spec.min_available, spec.replicas)
+        && min > replicas
+    {
+        let detail = format!("{} ({replicas})", messages::ABOVE_REPLICAS);
+        errors.push(Error::invalid(path.child("minAvailable"), min, detail));
     }
+    if let Some(config) = &spec.auto_scaling_config
+        && let Some(low) = config.min_replicas.filter(|low| *low > config.max_replicas)
+    {
+        let path = path.child("autoScalingConfig").child("maxReplicas");
+        errors.push(Error::invalid(
+            path,
+            config.max_replicas,
+            format!("{} ({low})", messages::MAX_BELOW_MIN),
+        ));
+    }
+    errors
 }
 
 /// Checks a PodCliqueScalingGroup.

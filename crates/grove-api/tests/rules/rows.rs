@@ -68,12 +68,13 @@ fn every_allowed_row_is_admitted() {
 }
 
 /// Rows about `metadata`, which the API server checks by rules of its own.
-const METADATA: [&str; 5] = [
+const METADATA: [&str; 6] = [
     "set-name-missing",
     "set-label-value",
     "set-annotation-key",
     "metadata-field-unknown",
     "metadata-label-number",
+    "metadata-label-number-alone",
 ];
 
 /// Rows that the evaluator here cannot judge: it matches list items by position, the API server by name.

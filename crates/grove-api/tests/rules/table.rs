@@ -65,12 +65,12 @@ impl Row {
 
     /// The old object as a cluster has it, defaulted.
     pub(crate) fn stored(&self) -> Option<Value> {
-        self.old().and_then(|old| defaulted(old, None))
+        self.old().and_then(|old| defaulted(&old, None))
     }
 
     /// The object behind the defaulting webhook; `None` where it does not decode.
     pub(crate) fn sent(&self) -> Option<Value> {
-        defaulted(self.object(), self.stored().as_ref())
+        defaulted(&self.object(), self.stored().as_ref())
     }
 
     pub(crate) fn environment(&self) -> Environment {
@@ -155,7 +155,8 @@ fn apply(object: &mut Value, patch: Value) {
 }
 
 /// The object behind the defaulting webhook; unknown fields stay, so that the schema sees them.
-fn defaulted(mut object: Value, old: Option<&Value>) -> Option<Value> {
+fn defaulted(object: &Value, old: Option<&Value>) -> Option<Value> {
+    let mut object = manifest::without_nulls(object);
     if object["kind"] != "PodCliqueSet" {
         return Some(object);
     }

@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use grove_api::wire::{PodClique, PodGang};
 use k8s_openapi::api::core::v1::Node;
 use kube::{
     Api, Client, Config,
-    api::ListParams,
+    api::{ListParams, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-use super::NODES_PER_RACK;
+use super::{
+    NODES_PER_RACK,
+    replica::{NAMESPACE, Replica},
+};
 use crate::{
     cluster::{Cluster, Scheduler, repository},
     nodes::Hall,
@@ -27,10 +31,22 @@ pub(super) async fn prepare(cluster: &Cluster, nodes: usize) -> Result<()> {
         objects::apply_text(&cluster.client, &std::fs::read_to_string(file?.path())?, None).await?;
     }
     objects::until_crds_established(&cluster.client).await?;
+    first_requests(&cluster.client).await?;
     // No pod asks for a GPU.
     let hall = Hall::racks(nodes / NODES_PER_RACK).nodes(NODES_PER_RACK).gpus(0);
     hall.create(&cluster.client, Scheduler::Kube).await?;
     until_nodes_take_pods(&cluster.client, nodes).await
+}
+
+/// The server holds up whoever creates an object of a kind that was Established less than two seconds ago, and sets the
+/// kind up at its first request. An operator has that behind it, so we let it happen here.
+async fn first_requests(client: &Client) -> Result<()> {
+    let (replica, dry_run) = (Replica(0), PostParams { dry_run: true, ..PostParams::default() });
+    let clique: PodClique = serde_json::from_value(replica.clique())?;
+    let gang: PodGang = serde_json::from_value(replica.gang())?;
+    Api::namespaced(client.clone(), NAMESPACE).create(&dry_run, &clique).await?;
+    Api::namespaced(client.clone(), NAMESPACE).create(&dry_run, &gang).await?;
+    Ok(())
 }
 
 async fn until_nodes_take_pods(client: &Client, wanted: usize) -> Result<()> {

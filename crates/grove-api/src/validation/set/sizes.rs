@@ -1,10 +1,13 @@
 //! Replicas, minimum sizes, autoscaler bounds, termination delay.
 
+use regex_lite::Regex;
+
 use super::{Subject, Verdict, template_path};
 use crate::{
     field::{Error, Errors, Path},
     limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_SET_REPLICAS},
     messages,
+    schema::DURATION,
     wire::AutoScalingConfig,
 };
 
@@ -58,7 +61,11 @@ fn termination_delay(subject: &Subject<'_>, errors: &mut Errors) {
     let path = template_path().child("terminationDelay");
     match &subject.template().termination_delay {
         None => errors.push(Error::required(path, "")),
-        Some(delay) if !delay.nanos().is_ok_and(|it| it > 0) => {
+        // The CRD's own rule takes fewer spellings than Go does; what it refuses is refused here too.
+        Some(delay)
+            if !delay.nanos().is_ok_and(|it| it > 0)
+                || !Regex::new(DURATION).is_ok_and(|it| it.is_match(delay.as_str())) =>
+        {
             errors.push(Error::invalid(path, delay, messages::DELAY_NOT_POSITIVE));
         }
         Some(_) => {}
