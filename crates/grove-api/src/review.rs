@@ -29,21 +29,20 @@ pub enum Review {
 
 /// Checks a new object of any kind.
 pub fn review(value: &Value, environment: &Environment) -> Review {
-    let value = &without_nulls(value);
-    match kind_of(value) {
-        Kind::Foreign => Review::Foreign,
-        Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
-        Kind::Ours(crd) => Review::Checked(review_ours(crd, value, None, environment)),
-    }
+    review_change(value, None, environment)
 }
 
 /// Checks a change from `old` to `new`; `old` is an object that the cluster has.
 pub fn review_update(new: &Value, old: &Value, environment: &Environment) -> Review {
-    let (new, old) = (&without_nulls(new), &without_nulls(old));
-    match kind_of(new) {
+    review_change(new, Some(old), environment)
+}
+
+fn review_change(new: &Value, old: Option<&Value>, environment: &Environment) -> Review {
+    let (new, old) = (without_nulls(new), old.map(without_nulls));
+    match kind_of(&new) {
         Kind::Foreign => Review::Foreign,
-        Kind::Broken(errors) => Review::Checked(Verdict { errors, warnings: Vec::new() }),
-        Kind::Ours(crd) => Review::Checked(review_ours(crd, new, Some(old), environment)),
+        Kind::Broken(errors) => Review::Checked(errors_only(errors)),
+        Kind::Ours(crd) => Review::Checked(review_ours(crd, &new, old.as_ref(), environment)),
     }
 }
 

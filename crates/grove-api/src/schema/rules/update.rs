@@ -3,6 +3,11 @@
 use super::rule::{Rule, rule, same_topology, unchanged, unchanged_list};
 use crate::messages as say;
 
+/// A list that cannot be changed after creation.
+fn fixed_list(field: &'static str) -> Rule {
+    rule(field, unchanged_list(&format!("self{field}"), &format!("oldSelf{field}")), say::IMMUTABLE)
+}
+
 pub(super) fn set() -> Vec<Rule> {
     let matched = |condition: &str| {
         format!(
@@ -28,16 +33,8 @@ pub(super) fn set() -> Vec<Rule> {
             say::CLIQUE_ORDER_FIXED,
         ),
         rule(".cliqueStartupType", unchanged("cliqueStartupType"), say::IMMUTABLE),
-        rule(
-            ".resourceClaimTemplates",
-            unchanged_list("self.resourceClaimTemplates", "oldSelf.resourceClaimTemplates"),
-            say::IMMUTABLE,
-        ),
-        rule(
-            ".resourceSharing",
-            unchanged_list("self.resourceSharing", "oldSelf.resourceSharing"),
-            say::IMMUTABLE,
-        ),
+        fixed_list(".resourceClaimTemplates"),
+        fixed_list(".resourceSharing"),
         rule(
             ".podCliqueScalingGroups",
             "(has(self.podCliqueScalingGroups) ? self.podCliqueScalingGroups.size() : 0) == \
@@ -77,22 +74,14 @@ pub(super) fn clique() -> Vec<Rule> {
     vec![
         rule(".spec.roleName", spec("roleName"), say::IMMUTABLE),
         rule(".spec.minAvailable", spec("minAvailable"), say::IMMUTABLE),
-        rule(
-            ".spec.startsAfter",
-            unchanged_list("self.spec.startsAfter", "oldSelf.spec.startsAfter"),
-            say::IMMUTABLE,
-        ),
+        fixed_list(".spec.startsAfter"),
         rule(
             ".spec.podSpec.schedulerName",
             "(has(self.spec.podSpec.schedulerName) ? self.spec.podSpec.schedulerName : '') == \
              (has(oldSelf.spec.podSpec.schedulerName) ? oldSelf.spec.podSpec.schedulerName : '')",
             say::IMMUTABLE,
         ),
-        rule(
-            ".resourceSharing",
-            unchanged_list("self.resourceSharing", "oldSelf.resourceSharing"),
-            say::IMMUTABLE,
-        ),
+        fixed_list(".resourceSharing"),
         rule(
             ".topologyConstraint",
             same_topology("self.topologyConstraint", "oldSelf.topologyConstraint"),
