@@ -4,7 +4,7 @@ use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions::Completions, config::ConfigCommand, crds::Crds, validate::Validate};
+use crate::commands::{completions::Completions, config::ConfigCommand, crds::Crds, operator::OperatorCommand, validate::Validate};
 
 /// Grove runs AI systems made of many cooperating pods on Kubernetes.
 #[derive(Parser)]
@@ -23,6 +23,7 @@ enum Command {
     #[command(subcommand)]
     Config(ConfigCommand),
     Crds(Crds),
+    Operator(OperatorCommand),
     Completions(Completions),
 }
 
@@ -32,6 +33,7 @@ impl Cli {
             Command::Validate(command) => command.run(),
             Command::Config(command) => command.run(),
             Command::Crds(command) => command.run(),
+            Command::Operator(command) => command.run(),
             Command::Completions(command) => command.run(),
         }
     }

@@ -72,6 +72,26 @@ pub mod pod_gang {
     pub const PODS_NOT_CREATED: &str = "PodsNotCreated";
     /// Reason of [`INITIALIZED`] True. Upstream's code says `PodGangPodsCreated`.
     pub const ALL_PODS_CREATED: &str = "AllPodsCreated";
+    /// Reason of [`SCHEDULED`] True.
+    pub const PLACED: &str = "MinimumBound";
+    /// Reason of [`SCHEDULED`] False: the gates are lifted, the scheduler has not answered.
+    pub const WAITING_FOR_SCHEDULER: &str = "WaitingForScheduler";
+    /// Reason of [`SCHEDULED`] False: the base gang goes first.
+    pub const WAITING_FOR_BASE: &str = "WaitingForBaseGang";
+    /// Reason of [`SCHEDULED`] False: the scheduler says no, in its own words.
+    pub const UNSCHEDULABLE: &str = "Unschedulable";
+    /// Reason of [`READY`] True.
+    pub const PODS_READY: &str = "MinimumReady";
+    /// Reason of [`READY`] False.
+    pub const PODS_NOT_READY: &str = "PodsNotReady";
+    /// Reason of [`READY`] False.
+    pub const NOT_SCHEDULED: &str = "NotScheduled";
+    /// Reason of [`UNHEALTHY`] True: pods that were bound are gone.
+    pub const PODS_LOST: &str = "PodsLost";
+    /// Reason of [`UNHEALTHY`] True: pods fail, or run without being ready.
+    pub const PODS_FAILING: &str = "PodsFailing";
+    /// Reason of [`UNHEALTHY`] False.
+    pub const HEALTHY: &str = "Healthy";
     /// The minimum of every group is bound.
     pub const SCHEDULED: &str = "Scheduled";
     /// The minimum of every group is ready.
@@ -96,3 +116,43 @@ pub mod scheduler_backend_ready {
 
 /// PodCliqueSet: the chosen scheduler passes over something the set asks for.
 pub const SCHEDULER_CAPABILITY_GAP: &str = "SchedulerCapabilityGap";
+
+/// PodClique, PodGang, PodCliqueSet: the API server refuses pods. Present only while it does. Ours, named as
+/// ReplicaSets name theirs.
+pub const REPLICA_FAILURE: &str = "ReplicaFailure";
+/// Reason of [`REPLICA_FAILURE`].
+pub const FAILED_CREATE: &str = "FailedCreate";
+
+/// PodCliqueSet: every replica has the minimum of every clique and group. Ours.
+pub mod available {
+    /// Condition type.
+    pub const TYPE: &str = "Available";
+    /// True.
+    pub const ALL: &str = "AllReplicasAvailable";
+    /// False.
+    pub const NOT_ALL: &str = "ReplicasUnavailable";
+}
+
+/// PodCliqueSet: something is still to come. Ours.
+pub mod progressing {
+    /// Condition type.
+    pub const TYPE: &str = "Progressing";
+    /// True: objects are created, changed or deleted.
+    pub const CREATING: &str = "Reconciling";
+    /// True: all is created; pods are not all ready.
+    pub const AWAITING_PODS: &str = "AwaitingPods";
+    /// True: something went wrong and is tried again.
+    pub const RETRYING: &str = "Retrying";
+    /// False.
+    pub const COMPLETE: &str = "Complete";
+}
+
+/// PodCliqueSet: pods of an older template still run. Ours.
+pub mod update_pending {
+    /// Condition type.
+    pub const TYPE: &str = "UpdatePending";
+    /// True.
+    pub const OLD_PODS_KEPT: &str = "OldPodsKept";
+    /// False.
+    pub const ALL_CURRENT: &str = "AllPodsCurrent";
+}

@@ -3,4 +3,5 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crds;
+pub(crate) mod operator;
 pub(crate) mod validate;

@@ -1,0 +1,268 @@
+//! How the server says no: a `Status` with the code, the reason and the words of the real server.
+
+use serde_json::{Map, Value, json};
+
+use crate::resource::Resource;
+
+/// A refusal, as it goes to the client in the form of a `Status`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// The HTTP status.
+    pub code: u16,
+    /// The word that programs look at, such as `NotFound`.
+    pub reason: String,
+    /// The sentence that people look at.
+    pub message: String,
+    /// What it is about. Boxed, because failures travel through every result.
+    pub details: Option<Box<Details>>,
+}
+
+/// What a [`Failure`] is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// The name of the object.
+    pub name: String,
+    /// The group of the resource.
+    pub group: String,
+    /// The resource, or the kind where the object itself is wrong.
+    pub kind: String,
+    /// Each single thing that is wrong.
+    pub causes: Vec<Cause>,
+    /// When to try again.
+    pub retry_after_seconds: Option<u32>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
+    /// The word that programs look at, such as `FieldValueInvalid`.
+    pub reason: String,
+    /// The sentence that people look at.
+    pub message: String,
+    /// The path of the field.
+    pub field: String,
+}
+
+impl Cause {
+    /// A field that must be there and is not.
+    pub(crate) fn required(field: &str, detail: &str) -> Self {
+        Self::new("FieldValueRequired", field, "Required value", detail)
+    }
+
+    /// A field with a value that cannot be. `value` comes as it is to be shown.
+    pub(crate) fn invalid(field: &str, value: &str, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, &format!("Invalid value: {value}"), detail)
+    }
+
+    /// A field that may not be there.
+    pub(crate) fn forbidden(field: &str, detail: &str) -> Self {
+        Self::new("FieldValueForbidden", field, "Forbidden", detail)
+    }
+
+    /// A field with a value that is not one of those that may be.
+    pub(crate) fn not_supported(field: &str, value: &str, supported: &[&str]) -> Self {
+        let supported: Vec<String> = supported.iter().map(|it| format!("{it:?}")).collect();
+        let head = format!("Unsupported value: {value:?}");
+        Self::new(
+            "FieldValueNotSupported",
+            field,
+            &head,
+            &format!("supported values: {}", supported.join(", ")),
+        )
+    }
+
+    fn new(reason: &str, field: &str, head: &str, detail: &str) -> Self {
+        let message = if detail.is_empty() { head.to_owned() } else { format!("{head}: {detail}") };
+        Self { reason: reason.to_owned(), message, field: field.to_owned() }
+    }
+}
+
+impl Failure {
+    /// A failure without details.
+    pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
+        Self { code, reason: reason.to_owned(), message: message.into(), details: None }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(500, "InternalError", message)
+    }
+
+    pub(crate) fn not_implemented(message: impl Into<String>) -> Self {
+        Self::new(501, "NotImplemented", message)
+    }
+
+    /// There is no such resource, as opposed to no such object.
+    pub(crate) fn no_such_resource() -> Self {
+        let failure = Self::new(404, "NotFound", "the server could not find the requested resource");
+        failure.with_details(Details::default())
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, "MethodNotAllowed", message).with_details(Details::default())
+    }
+
+    pub(crate) fn not_acceptable() -> Self {
+        Self::new(406, "NotAcceptable", "only the following media types are accepted: application/json")
+    }
+
+    pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
+        let accepted = accepted.join(", ");
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {accepted}"
+        );
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    pub(crate) fn too_large(limit: usize) -> Self {
+        Self::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
+    }
+
+    pub(crate) fn not_found(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} {name:?} not found", resource.id());
+        Self::new(404, "NotFound", message).about(resource, name)
+    }
+
+    pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} {name:?} already exists", resource.id());
+        Self::new(409, "AlreadyExists", message).about(resource, name)
+    }
+
+    pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", resource.id());
+        Self::new(409, "Conflict", message).about(resource, name)
+    }
+
+    /// Somebody else wrote first.
+    pub(crate) fn modified(resource: &Resource, name: &str) -> Self {
+        let why =
+            "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(resource, name, why)
+    }
+
+    /// The object of that name is not the one that the client means.
+    pub(crate) fn other_uid(resource: &Resource, name: &str, wanted: &str, found: &str) -> Self {
+        let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}");
+        Self::conflict(resource, name, &why)
+    }
+
+    /// The object itself is wrong: details name its kind, not its resource.
+    pub(crate) fn invalid(resource: &Resource, name: &str, causes: Vec<Cause>) -> Self {
+        Self::invalid_kind(&resource.kind, &resource.group, name, causes)
+    }
+
+    /// The options of a request are wrong.
+    pub(crate) fn invalid_options(kind: &str, cause: Cause) -> Self {
+        Self::invalid_kind(kind, "meta.k8s.io", "", vec![cause])
+    }
+
+    fn invalid_kind(kind: &str, group: &str, name: &str, causes: Vec<Cause>) -> Self {
+        let mut lines: Vec<String> =
+            causes.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+        let why = match lines.len() {
+            1 => lines.remove(0),
+            _ => format!("[{}]", lines.join(", ")),
+        };
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("{kind}{dot}{group} {name:?} is invalid: {why}");
+        let (name, group, kind) = (name.to_owned(), group.to_owned(), kind.to_owned());
+        let details = Details { name, group, kind, causes, retry_after_seconds: None };
+        Self::new(422, "Invalid", message).with_details(details)
+    }
+
+    /// The namespace ends, so nothing new may come into it.
+    pub(crate) fn namespace_terminating(resource: &Resource, name: &str, namespace: &str) -> Self {
+        let id = resource.id();
+        let message = format!(
+            "{id} {name:?} is forbidden: unable to create new content in namespace {namespace} because it is being terminated"
+        );
+        let cause = Cause {
+            reason: "NamespaceTerminating".to_owned(),
+            message: format!("namespace {namespace} is being terminated"),
+            field: "metadata.namespace".to_owned(),
+        };
+        let mut failure = Self::new(403, "Forbidden", message).about(resource, name);
+        if let Some(details) = &mut failure.details {
+            details.causes.push(cause);
+        }
+        failure
+    }
+
+    /// A list or a watch asks for a revision that is no longer remembered.
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
+        Self::new(410, "Expired", message)
+    }
+
+    /// A read asks for a revision that is yet to come, and it did not come in time.
+    pub(crate) fn too_large_revision(wanted: u64, current: u64) -> Self {
+        let message = format!("Too large resource version: {wanted}, current: {current}");
+        let cause = Cause {
+            reason: "ResourceVersionTooLarge".to_owned(),
+            message: "Too large resource version".to_owned(),
+            field: String::new(),
+        };
+        let details = Details { causes: vec![cause], retry_after_seconds: Some(1), ..Details::default() };
+        Self::new(504, "Timeout", message).with_details(details)
+    }
+
+    /// The `Status` object.
+    pub fn to_json(&self) -> Value {
+        let mut status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.message,
+        });
+        if !self.reason.is_empty() {
+            status["reason"] = self.reason.as_str().into();
+        }
+        if let Some(details) = &self.details {
+            status["details"] = details.to_json();
+        }
+        status["code"] = self.code.into();
+        status
+    }
+
+    fn about(self, resource: &Resource, name: &str) -> Self {
+        let (group, kind) = (resource.group.clone(), resource.plural.clone());
+        self.with_details(Details { name: name.to_owned(), group, kind, ..Details::default() })
+    }
+
+    fn with_details(mut self, details: Details) -> Self {
+        self.details = Some(Box::new(details));
+        self
+    }
+}
+
+impl Details {
+    fn to_json(&self) -> Value {
+        let mut out = Map::new();
+        for (key, text) in [("name", &self.name), ("group", &self.group), ("kind", &self.kind)] {
+            if !text.is_empty() {
+                out.insert(key.to_owned(), text.as_str().into());
+            }
+        }
+        if !self.causes.is_empty() {
+            out.insert("causes".to_owned(), self.causes.iter().map(Cause::to_json).collect());
+        }
+        if let Some(seconds) = self.retry_after_seconds {
+            out.insert("retryAfterSeconds".to_owned(), seconds.into());
+        }
+        Value::Object(out)
+    }
+}
+
+impl Cause {
+    fn to_json(&self) -> Value {
+        let mut out = Map::new();
+        for (key, text) in [("reason", &self.reason), ("message", &self.message), ("field", &self.field)] {
+            if !text.is_empty() {
+                out.insert(key.to_owned(), text.as_str().into());
+            }
+        }
+        Value::Object(out)
+    }
+}

@@ -1,0 +1,68 @@
+//! Which moment a list or a watch asks for.
+
+use std::time::Duration;
+
+use crate::failure::{Cause, Failure};
+use crate::query::Query;
+use crate::store::Store;
+
+/// How long a read waits for a revision that is yet to come.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Which moment a read asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// Now.
+    Now,
+    /// Now, or whenever it is at least this revision.
+    NotOlderThan(u64),
+    /// This revision.
+    Exactly(u64),
+}
+
+impl At {
+    /// The moment that a list asks for. With a limit, a version means that very version: so it was before one could
+    /// say which is meant.
+    pub(crate) fn of_list(query: &Query, limited: bool) -> Result<Self, Failure> {
+        let invalid = |cause| Err(Failure::invalid_options("ListOptions", cause));
+        let matching = query.get("resourceVersionMatch");
+        let Some(text) = query.get("resourceVersion") else {
+            return match matching {
+                None => Ok(Self::Now),
+                Some(_) => invalid(Cause::forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch is forbidden unless resourceVersion is provided",
+                )),
+            };
+        };
+        let revision =
+            text.parse().map_err(|_| Failure::bad_request(format!("invalid resource version {text:?}")))?;
+        match (matching, revision) {
+            (Some("Exact"), 0) => invalid(Cause::forbidden(
+                "resourceVersionMatch",
+                "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
+            )),
+            (Some("Exact"), _) => Ok(Self::Exactly(revision)),
+            (None, 1..) if limited => Ok(Self::Exactly(revision)),
+            (None | Some("NotOlderThan"), _) => Ok(Self::NotOlderThan(revision)),
+            (Some(other), _) => {
+                let known = ["Exact", "NotOlderThan"];
+                invalid(Cause::not_supported("resourceVersionMatch", other, &known))
+            }
+        }
+    }
+}
+
+/// Waits until the store is at a revision, though not for long.
+pub(crate) async fn wait_for(store: &Store, at: At) -> Result<(), Failure> {
+    let (At::NotOlderThan(wanted) | At::Exactly(wanted)) = at else { return Ok(()) };
+    if store.revision() >= wanted {
+        return Ok(());
+    }
+    let mut signal = store.subscribe();
+    let reached = signal.wait_for(|it| it.revision >= wanted);
+    match tokio::time::timeout(PATIENCE, reached).await {
+        Ok(Ok(_)) => Ok(()),
+        _ => Err(Failure::too_large_revision(wanted, store.revision())),
+    }
+}

@@ -1,0 +1,87 @@
+//! One write, alone in the store.
+
+use std::sync::Arc;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+use super::{Event, Key, State, WriteRecord};
+use crate::metadata;
+use crate::object::Object;
+
+/// The store as a write sees it. A dry run sees everything and changes nothing.
+pub(crate) struct Transaction<'a> {
+    state: &'a mut State,
+    now: Timestamp,
+    dry_run: bool,
+}
+
+impl<'a> Transaction<'a> {
+    pub(super) fn new(state: &'a mut State, now: Timestamp, dry_run: bool) -> Self {
+        Self { state, now, dry_run }
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Option<Arc<Object>> {
+        self.state.objects.get(key).cloned()
+    }
+
+    /// The objects of a resource, of one namespace or of all.
+    pub(crate) fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<(Key, Arc<Object>)> {
+        self.state.range(resource, namespace).map(|(key, object)| (key.clone(), Arc::clone(object))).collect()
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.state.revision
+    }
+
+    /// Stores an object, new or changed, and gives it the next revision.
+    pub(crate) fn put(&mut self, key: &Key, mut value: Value) -> Arc<Object> {
+        if self.dry_run {
+            return Arc::new(Object::new(value));
+        }
+        let revision = self.state.revision + 1;
+        metadata::set(&mut value, "resourceVersion", Some(revision.to_string().into()));
+        let object = Arc::new(Object::new(value));
+        let old = self.state.objects.insert(key.clone(), Arc::clone(&object));
+        self.happened(key, old, Some(Arc::clone(&object)));
+        object
+    }
+
+    /// Removes an object.
+    pub(crate) fn remove(&mut self, key: &Key) {
+        if self.dry_run {
+            return;
+        }
+        if let Some(old) = self.state.objects.remove(key) {
+            self.happened(key, Some(old), None);
+        }
+    }
+
+    fn happened(&mut self, key: &Key, old: Option<Arc<Object>>, new: Option<Arc<Object>>) {
+        self.state.revision += 1;
+        self.state.index.update(key, old.as_deref(), new.as_deref());
+        self.state.ring.push(Event::new(self.state.revision, key.clone(), old, new));
+    }
+
+    /// Remembers that somebody asked for a write, also if it was a dry run.
+    pub(crate) fn record(&mut self, record: WriteRecord) {
+        self.state.log.push(record);
+    }
+
+    pub(crate) fn uid(&mut self) -> String {
+        self.state.random.uid()
+    }
+
+    pub(crate) fn suffix(&mut self) -> String {
+        self.state.random.suffix()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+}
+
+/// A time as objects have it: whole seconds, in UTC.
+pub(crate) fn time(timestamp: Timestamp) -> Value {
+    timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into()
+}

@@ -1,0 +1,97 @@
+//! New objects.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{decode, namespaces, pods};
+use crate::failure::{Cause, Failure};
+use crate::metadata;
+use crate::object::Object;
+use crate::resource::Resource;
+use crate::store::{Key, Transaction, time};
+
+/// How often a name is made up before the server gives up.
+const NAME_ATTEMPTS: usize = 8;
+
+/// Generated names fit into a label.
+const LONGEST_BASE: usize = 63 - 5;
+
+pub(super) fn create(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    namespace: &str,
+    body: Value,
+) -> Result<Arc<Object>, Failure> {
+    let mut object = decode::object(resource, body)?;
+    place(resource, namespace, &mut object)?;
+    if resource.namespaced {
+        namespaces::check(tx, resource, namespace, &object)?;
+    }
+    if metadata::text(&object, "resourceVersion").is_some() {
+        // A server error by its number, although the client is wrong. So says the real server.
+        return Err(Failure::new(500, "", "resourceVersion should not be set on objects to be created"));
+    }
+    let key = name(tx, resource, namespace, &mut object)?;
+    if tx.get(&key).is_some() {
+        return Err(Failure::already_exists(resource, &key.name));
+    }
+
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"] {
+        metadata::set(&mut object, field, None);
+    }
+    let uid = tx.uid();
+    metadata::set(&mut object, "uid", Some(uid.into()));
+    metadata::set(&mut object, "creationTimestamp", Some(time(tx.now())));
+    metadata::set(&mut object, "generation", resource.generation.then(|| 1.into()));
+    if resource.status {
+        metadata::map_mut(&mut object).shift_remove("status");
+    }
+    match resource.id() {
+        "namespaces" => namespaces::begin(&mut object, &key.name),
+        "pods" => pods::begin(&mut object),
+        _ => {}
+    }
+    Ok(tx.put(&key, object))
+}
+
+/// The namespace of the object is that of the path.
+fn place(resource: &Resource, namespace: &str, object: &mut Value) -> Result<(), Failure> {
+    if resource.namespaced && metadata::text(object, "namespace").is_some_and(|it| it != namespace) {
+        let message = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(Failure::bad_request(message));
+    }
+    metadata::set(object, "namespace", resource.namespaced.then(|| namespace.into()));
+    Ok(())
+}
+
+/// The key of the object, whose name may have to be made up.
+fn name(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    namespace: &str,
+    object: &mut Value,
+) -> Result<Key, Failure> {
+    if let Some(name) = metadata::text(object, "name") {
+        return Ok(Key::new(resource.shared_id(), namespace, name));
+    }
+    let Some(base) = metadata::text(object, "generateName") else {
+        let cause = Cause::required("metadata.name", "name or generateName is required");
+        return Err(Failure::invalid(resource, "", vec![cause]));
+    };
+    let cut = base.char_indices().map(|(at, _)| at).find(|at| *at >= LONGEST_BASE).unwrap_or(base.len());
+    let base = base[..cut].to_owned();
+    for _ in 0..NAME_ATTEMPTS {
+        let name = format!("{base}{}", tx.suffix());
+        let key = Key::new(resource.shared_id(), namespace, &name);
+        if tx.get(&key).is_none() {
+            metadata::set(object, "name", Some(name.into()));
+            return Ok(key);
+        }
+    }
+    let message = format!(
+        "{} {base:?} already exists, the server was not able to generate a unique name for the object",
+        resource.id()
+    );
+    Err(Failure::new(409, "AlreadyExists", message))
+}

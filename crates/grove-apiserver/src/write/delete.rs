@@ -1,0 +1,170 @@
+//! Deletion: at once, after grace, or when the last finalizer goes. Mirrors `BeforeDelete` and the generic store of
+//! the real server, which decides these cases in several places.
+
+use std::sync::Arc;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Answer, DeleteOptions, Policy, namespaces, pods, success};
+use crate::failure::Failure;
+use crate::metadata;
+use crate::object::Object;
+use crate::resource::Resource;
+use crate::selector::Selection;
+use crate::store::{Key, Transaction, time};
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// How much time an object of a kind that knows grace has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grace {
+    /// Its kind knows no grace.
+    Unknown,
+    /// It ends already, and this deletion does not make it end sooner.
+    Pending,
+    /// So many seconds, written into the object.
+    Seconds(i64),
+}
+
+/// Deletes one object.
+pub(super) fn delete(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    key: &Key,
+    options: &DeleteOptions,
+) -> Result<Answer, Failure> {
+    let old = tx.get(key).ok_or_else(|| Failure::not_found(resource, &key.name))?;
+    check(resource, &old, options)?;
+    let (object, gone) = remove(tx, resource, key, &old, options);
+    if gone && !resource.returns_deleted {
+        let mut details = json!({"name": key.name});
+        if !resource.group.is_empty() {
+            details["group"] = resource.group.as_str().into();
+        }
+        details["kind"] = resource.plural.as_str().into();
+        details["uid"] = old.uid().into();
+        return Ok(Answer::Other(200, success(200, Some(details))));
+    }
+    Ok(Answer::Object(object))
+}
+
+/// Deletes all that are selected. The answer is what there was, as a list would have shown it.
+pub(super) fn collection(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    namespace: Option<&str>,
+    options: &DeleteOptions,
+    selection: &Selection,
+) -> Result<Vec<Arc<Object>>, Failure> {
+    let mut found = tx.list(resource.id(), namespace);
+    found.retain(|(_, object)| selection.matches(object));
+    for (_, object) in &found {
+        check(resource, object, options)?;
+    }
+    for (key, object) in &found {
+        remove(tx, resource, key, object, options);
+    }
+    Ok(found.into_iter().map(|(_, object)| object).collect())
+}
+
+/// What must be so, or nothing is deleted.
+fn check(resource: &Resource, old: &Object, options: &DeleteOptions) -> Result<(), Failure> {
+    let preconditions = &options.preconditions;
+    if let Some(uid) = preconditions.uid.as_deref().filter(|it| *it != old.uid()) {
+        let why = format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
+            old.uid()
+        );
+        return Err(Failure::conflict(resource, old.name(), &why));
+    }
+    let version = old.meta("resourceVersion").unwrap_or_default();
+    if let Some(wanted) = preconditions.resource_version.as_deref().filter(|it| *it != version) {
+        let why = format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might have been modified"
+        );
+        return Err(Failure::conflict(resource, old.name(), &why));
+    }
+    Ok(())
+}
+
+/// Deletes an object or marks it; the object as it is now or was last, and whether it is gone.
+fn remove(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    key: &Key,
+    old: &Arc<Object>,
+    options: &DeleteOptions,
+) -> (Arc<Object>, bool) {
+    let now = tx.now();
+    let mut new = old.value().clone();
+    let grace = match resource.id() {
+        "namespaces" => {
+            let holds = namespaces::end(&mut new, now);
+            if holds {
+                set_policy(&mut new, options.policy);
+                return (put(tx, key, old, new), false);
+            }
+            Grace::Unknown
+        }
+        "pods" => pods::grace(&mut new, options, now),
+        _ => Grace::Unknown,
+    };
+    if grace == Grace::Pending {
+        return (Arc::clone(old), false);
+    }
+    set_policy(&mut new, options.policy);
+    let held = !metadata::list(&new, "finalizers").is_empty();
+    if held && grace == Grace::Unknown {
+        mark(&mut new, now);
+    }
+    // A pod is marked even if it goes at once, so watches see its end in two steps.
+    let object = put(tx, key, old, new);
+    if held || matches!(grace, Grace::Seconds(1..)) {
+        return (object, false);
+    }
+    tx.remove(key);
+    (object, true)
+}
+
+fn put(tx: &mut Transaction<'_>, key: &Key, old: &Arc<Object>, new: Value) -> Arc<Object> {
+    if new == *old.value() { Arc::clone(old) } else { tx.put(key, new) }
+}
+
+/// The finalizers by which the garbage collector knows what to do with dependents.
+fn set_policy(object: &mut Value, policy: Option<Policy>) {
+    let mut finalizers = metadata::list(object, "finalizers").to_vec();
+    let has = |name: &str| finalizers.iter().any(|it| it == name);
+    let (orphan, foreground) = match policy {
+        Some(policy) => (policy == Policy::Orphan, policy == Policy::Foreground),
+        None => (has(ORPHAN), has(FOREGROUND)),
+    };
+    if (orphan, foreground) == (has(ORPHAN), has(FOREGROUND)) {
+        return;
+    }
+    finalizers.retain(|it| it != ORPHAN && it != FOREGROUND);
+    if orphan {
+        finalizers.push(ORPHAN.into());
+    }
+    if foreground {
+        finalizers.push(FOREGROUND.into());
+    }
+    metadata::set(object, "finalizers", Some(finalizers).filter(|it| !it.is_empty()).map(Value::Array));
+}
+
+/// The object ends, as soon as its finalizers let it.
+fn mark(object: &mut Value, now: Timestamp) {
+    if metadata::text(object, "deletionTimestamp").is_none() {
+        bump_generation(object);
+        metadata::set(object, "deletionTimestamp", Some(time(now)));
+    }
+    metadata::set(object, "deletionGracePeriodSeconds", Some(0.into()));
+}
+
+/// From here on, controllers treat the object differently, so it counts as a change of what is wanted.
+pub(super) fn bump_generation(object: &mut Value) {
+    if let Some(generation) = metadata::number(object, "generation").filter(|it| *it > 0) {
+        metadata::set(object, "generation", Some((generation + 1).into()));
+    }
+}

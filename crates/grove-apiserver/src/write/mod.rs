@@ -1,0 +1,219 @@
+//! What a write does to objects. Each file holds one kind of write; all run alone in the store.
+
+mod binding;
+mod create;
+mod decode;
+mod delete;
+mod namespaces;
+mod options;
+mod patch;
+mod pods;
+mod scale;
+mod update;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::object::Object;
+use crate::resource::Resource;
+use crate::selector::Selection;
+use crate::store::{Key, Store, Transaction, WriteRecord};
+
+pub(crate) use decode::{accepts, parse};
+pub use options::{DeleteOptions, Policy, Preconditions};
+pub use patch::PatchBody;
+pub(crate) use scale::of as scale_of;
+
+/// A write that somebody asks for.
+#[derive(Clone, Debug)]
+pub struct WriteRequest {
+    /// The resource.
+    pub resource: Arc<Resource>,
+    /// The namespace; empty for objects of the whole cluster.
+    pub namespace: String,
+    /// The name; empty for a creation, whose object says it, and for a collection.
+    pub name: String,
+    /// The part of the object that it is about.
+    pub subresource: Option<Subresource>,
+    /// Who writes: the field manager, or else the program of the User-Agent.
+    pub manager: String,
+    /// Whether nothing is to be stored.
+    pub dry_run: bool,
+    /// What is to be done.
+    pub action: Action,
+}
+
+/// A part of an object that can be written by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subresource {
+    /// The status.
+    Status,
+    /// The number of replicas.
+    Scale,
+    /// The node of a pod.
+    Binding,
+    /// The finalizers in the spec of a namespace.
+    Finalize,
+}
+
+/// What a write does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Stores a new object.
+    Create(Value),
+    /// Replaces an object.
+    Update(Value),
+    /// Changes an object.
+    Patch(PatchBody),
+    /// Deletes an object.
+    Delete(DeleteOptions),
+    /// Deletes all objects of a namespace, or of the cluster, that are selected.
+    DeleteCollection(DeleteOptions, Selection),
+}
+
+/// How a write went.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// There is a new object.
+    Created(Arc<Object>),
+    /// This is the object now, or was when it went.
+    Object(Arc<Object>),
+    /// These objects were deleted; they are as they were before.
+    Deleted(Vec<Arc<Object>>),
+    /// Something that is not a stored object: a `Status` or a `Scale`, with the HTTP status.
+    Other(u16, Value),
+}
+
+impl Subresource {
+    /// The name in paths.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Scale => "scale",
+            Self::Binding => "binding",
+            Self::Finalize => "finalize",
+        }
+    }
+}
+
+impl Answer {
+    /// The HTTP status.
+    pub fn code(&self) -> u16 {
+        match self {
+            Self::Created(_) => 201,
+            Self::Object(_) | Self::Deleted(_) => 200,
+            Self::Other(code, _) => *code,
+        }
+    }
+}
+
+impl WriteRequest {
+    /// The verb, as authorization knows it.
+    pub fn verb(&self) -> &'static str {
+        match self.action {
+            Action::Create(_) => "create",
+            Action::Update(_) => "update",
+            Action::Patch(_) => "patch",
+            Action::Delete(_) => "delete",
+            Action::DeleteCollection(..) => "deletecollection",
+        }
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        Key::new(self.resource.shared_id(), &self.namespace, &self.name)
+    }
+
+    fn record(&self, name: &str, code: u16, revision: Option<u64>) -> WriteRecord {
+        WriteRecord {
+            verb: self.verb(),
+            resource: self.resource.id().to_owned(),
+            namespace: self.namespace.clone(),
+            name: name.to_owned(),
+            subresource: self.subresource.map(Subresource::name),
+            manager: self.manager.clone(),
+            code,
+            revision,
+        }
+    }
+}
+
+/// Performs a write and remembers that it was asked for.
+pub(crate) fn perform(store: &Store, request: WriteRequest) -> Result<Answer, Failure> {
+    let mut record = request.record(&request.name, 0, None);
+    store.transact(request.dry_run, |tx| {
+        let before = tx.revision();
+        let result = dispatch(tx, request);
+        match &result {
+            Ok(answer) => {
+                record.code = answer.code();
+                if let Answer::Created(object) = answer {
+                    object.name().clone_into(&mut record.name);
+                }
+            }
+            Err(failure) => record.code = failure.code,
+        }
+        record.revision = Some(tx.revision()).filter(|it| *it != before);
+        tx.record(record);
+        result
+    })
+}
+
+/// Remembers a write that was refused before anybody looked at it.
+pub(crate) fn refused(store: &Store, request: &WriteRequest, failure: &Failure) {
+    store.transact(true, |tx| tx.record(request.record(&request.name, failure.code, None)));
+}
+
+/// The namespaces that every cluster has. Nobody asked for them, so nobody is told.
+pub(crate) fn begin(store: &Store) {
+    let namespaces = namespaces::resource();
+    store.transact(false, |tx| {
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            // Cannot fail: the store is empty and the names are good.
+            drop(create::create(tx, &namespaces, "", json!({"metadata": {"name": name}})));
+        }
+    });
+    store.compact();
+}
+
+fn dispatch(tx: &mut Transaction<'_>, request: WriteRequest) -> Result<Answer, Failure> {
+    use Subresource::{Binding, Finalize, Scale, Status};
+
+    let key = request.key();
+    let resource = &*request.resource;
+    match (request.subresource, request.action) {
+        (None, Action::Create(body)) => {
+            create::create(tx, resource, &request.namespace, body).map(Answer::Created)
+        }
+        (Some(Binding), Action::Create(body)) => {
+            binding::bind(tx, resource, &key, &body)?;
+            Ok(Answer::Other(201, success(201, None)))
+        }
+        (None, Action::Delete(options)) => delete::delete(tx, resource, &key, &options),
+        (None, Action::DeleteCollection(options, selection)) => {
+            let namespace = Some(request.namespace.as_str()).filter(|it| !it.is_empty());
+            delete::collection(tx, resource, namespace, &options, &selection).map(Answer::Deleted)
+        }
+        (Some(Scale), Action::Update(body)) => scale::write(tx, resource, &key, |_| Ok(body)),
+        (Some(Scale), Action::Patch(patch)) => scale::write(tx, resource, &key, |old| patch.apply(old)),
+        (part @ (None | Some(Status | Finalize)), Action::Update(body)) => {
+            update::replace(tx, resource, &key, part, body)
+        }
+        (part @ (None | Some(Status | Finalize)), Action::Patch(patch)) => {
+            update::patch(tx, resource, &key, part, &patch).map(Answer::Object)
+        }
+        _ => Err(Failure::method_not_allowed()),
+    }
+}
+
+/// The `Status` of a success.
+fn success(code: u16, details: Option<Value>) -> Value {
+    let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+    match details {
+        Some(details) => status["details"] = details,
+        // The real server says the code only where there is nothing else to say.
+        None => status["code"] = code.into(),
+    }
+    status
+}

@@ -1,0 +1,161 @@
+//! Patches: what a client wants changed rather than what it wants.
+
+use json_patch::PatchOperation;
+use serde_json::Value;
+
+use super::decode::{media_type, parse};
+use crate::failure::Failure;
+use crate::object::encode;
+
+const JSON: &str = "application/json-patch+json";
+const MERGE: &str = "application/merge-patch+json";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+/// The real server's bounds on one JSON patch: its operations, and the bytes that they copy.
+const MOST_OPERATIONS: usize = 10_000;
+const MOST_COPIED: usize = 3 * 1024 * 1024;
+
+/// No JSON that can be read is deeper, so no patch may make any: deep values overflow the stack of whoever walks them.
+const DEEPEST: usize = 128;
+
+/// A change of an object.
+#[derive(Clone, Debug)]
+pub enum PatchBody {
+    /// Steps to take (RFC 6902).
+    Json(json_patch::Patch),
+    /// What is to be different (RFC 7386).
+    Merge(Value),
+}
+
+/// The patches that there are.
+fn media_types(custom: bool) -> &'static [&'static str] {
+    if custom { &[JSON, MERGE, APPLY] } else { &[JSON, MERGE, STRATEGIC, APPLY] }
+}
+
+impl PatchBody {
+    /// Reads a patch of the form that the client names.
+    pub(crate) fn parse(content_type: Option<&str>, custom: bool, body: &[u8]) -> Result<Self, Failure> {
+        match media_type(content_type.unwrap_or_default()) {
+            JSON => {
+                let patch: json_patch::Patch =
+                    serde_json::from_slice(body).map_err(|it| Failure::bad_request(it.to_string()))?;
+                if patch.0.len() > MOST_OPERATIONS {
+                    let message = format!(
+                        "The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
+                        patch.0.len()
+                    );
+                    return Err(Failure::new(413, "RequestEntityTooLarge", message));
+                }
+                Ok(Self::Json(patch))
+            }
+            MERGE => match parse(body)? {
+                patch @ Value::Object(_) => Ok(Self::Merge(patch)),
+                // By the letter of the RFC it would replace the object as a whole.
+                _ => Err(Failure::bad_request(
+                    "json: cannot unmarshal into Go value of type map[string]interface {}",
+                )),
+            },
+            STRATEGIC if !custom => Err(Failure::not_implemented("strategic merge patch is not implemented")),
+            APPLY => Err(Failure::not_implemented("server-side apply is not implemented")),
+            _ => Err(Failure::unsupported_media_type(media_types(custom))),
+        }
+    }
+
+    /// The object as it is to be.
+    pub(super) fn apply(&self, old: &Value) -> Result<Value, Failure> {
+        let mut new = old.clone();
+        match self {
+            Self::Json(patch) => steps(&mut new, &patch.0)?,
+            Self::Merge(patch) => json_patch::merge(&mut new, patch),
+        }
+        Ok(new)
+    }
+}
+
+/// Takes the steps of a JSON patch one by one, because some grow what they work on.
+fn steps(object: &mut Value, operations: &[PatchOperation]) -> Result<(), Failure> {
+    let refused =
+        || Failure::new(422, "Invalid", "the server rejected our request due to an error in our request");
+    let mut copied = 0;
+    for operation in operations {
+        if operation.path().count() > DEEPEST {
+            return Err(refused());
+        }
+        if let PatchOperation::Copy(copy) = operation {
+            copied += copy.from.resolve(object).map_or(0, |it| encode(it).len());
+            if copied > MOST_COPIED {
+                let message = format!("the copies of a JSON patch may have {MOST_COPIED} bytes in all");
+                return Err(Failure::new(413, "RequestEntityTooLarge", message));
+            }
+        }
+        json_patch::patch_unsafe(object, std::slice::from_ref(operation)).map_err(|_| refused())?;
+        let nests = matches!(operation, PatchOperation::Copy(_) | PatchOperation::Move(_));
+        if nests && depth(object) > 2 * DEEPEST {
+            return Err(refused());
+        }
+    }
+    Ok(())
+}
+
+/// How deep a value is nested.
+fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(value, 1)];
+    while let Some((value, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        match value {
+            Value::Array(list) => open.extend(list.iter().map(|it| (it, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|it| (it, depth + 1))),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn apply(operations: Value) -> Result<Value, u16> {
+        let body = operations.to_string();
+        let patch = PatchBody::parse(Some(JSON), false, body.as_bytes()).map_err(|it| it.code)?;
+        patch.apply(&json!({"data": {"a": "1"}})).map_err(|it| it.code)
+    }
+
+    #[test]
+    fn steps_are_taken_in_order() {
+        let operations = json!([
+            {"op": "test", "path": "/data/a", "value": "1"},
+            {"op": "copy", "from": "/data/a", "path": "/data/b"},
+            {"op": "remove", "path": "/data/a"},
+        ]);
+        assert_eq!(apply(operations), Ok(json!({"data": {"b": "1"}})));
+        assert_eq!(apply(json!([{"op": "test", "path": "/data/a", "value": "2"}])), Err(422));
+        assert_eq!(apply(json!([{"op": "remove", "path": "/data/none"}])), Err(422));
+        assert_eq!(apply(json!({"op": "remove"})), Err(400));
+    }
+
+    #[test]
+    fn patches_that_grow_without_bounds_are_refused() {
+        let doubling: Vec<Value> = (0..100)
+            .map(|at| json!({"op": "copy", "from": "/data", "path": format!("/data/{at}")}))
+            .collect();
+        assert_eq!(apply(doubling.into()), Err(413));
+        let wrapping: Vec<Value> = (0..3000)
+            .map(|at| match at % 3 {
+                0 => json!({"op": "add", "path": "/wrap", "value": {}}),
+                1 => json!({"op": "move", "from": "/data", "path": "/wrap/data"}),
+                _ => json!({"op": "move", "from": "/wrap", "path": "/data"}),
+            })
+            .collect();
+        assert_eq!(apply(wrapping.into()), Err(422));
+        let nesting: Vec<Value> =
+            (1..1000).map(|at| json!({"op": "add", "path": "/a".repeat(at), "value": {}})).collect();
+        assert_eq!(apply(nesting.into()), Err(422));
+        let many = vec![json!({"op": "test", "path": "/data/a", "value": "1"}); 10_001];
+        assert_eq!(apply(many.into()), Err(413));
+    }
+}

@@ -1,0 +1,107 @@
+//! The scale subresource: one number of an object, in a form that does not depend on its kind.
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, update};
+use crate::failure::{Cause, Failure};
+use crate::metadata;
+use crate::object::Object;
+use crate::resource::{Resource, Scale};
+use crate::store::{Key, Transaction};
+
+/// The `Scale` of an object.
+pub(crate) fn of(resource: &Resource, object: &Object) -> Result<Value, Failure> {
+    let scale = paths(resource)?;
+    let mut meta = Map::new();
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        if let Some(text) = object.meta(field) {
+            meta.insert(field.to_owned(), text.into());
+        }
+    }
+    let number = |path: &str| lookup(object.value(), path).and_then(Value::as_i64);
+    let Some(wanted) = number(&scale.spec_path) else {
+        let path = &scale.spec_path;
+        return Err(Failure::internal(format!(
+            "Internal error occurred: the spec replicas field {path:?} does not exist"
+        )));
+    };
+    // Zero is left out of the spec, though not of the status. So does the real server.
+    let spec = if wanted == 0 { json!({}) } else { json!({"replicas": wanted}) };
+    let mut status = json!({"replicas": number(&scale.status_path).unwrap_or(0)});
+    let selector = scale.selector_path.as_deref().and_then(|it| lookup(object.value(), it)?.as_str());
+    if let Some(selector) = selector {
+        status["selector"] = selector.into();
+    }
+    Ok(
+        json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": meta, "spec": spec, "status": status}),
+    )
+}
+
+/// Writes the number; `build` makes the new `Scale` of the old one.
+pub(super) fn write(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    key: &Key,
+    build: impl FnOnce(&Value) -> Result<Value, Failure>,
+) -> Result<Answer, Failure> {
+    let scale = paths(resource)?;
+    let old = tx.get(key).ok_or_else(|| Failure::not_found(resource, &key.name))?;
+    let new = build(&of(resource, &old)?)?;
+    check_kind(&new)?;
+    update::check_name(key, &new)?;
+    update::check_uid(resource, &old, &new)?;
+    if metadata::text(&new, "resourceVersion")
+        .is_some_and(|it| !it.is_empty() && old.meta("resourceVersion") != Some(it))
+    {
+        return Err(Failure::modified(resource, &key.name));
+    }
+    let replicas = match new.pointer("/spec/replicas") {
+        None | Some(Value::Null) => 0,
+        Some(value) => match value.as_i64() {
+            Some(replicas) => replicas,
+            None => {
+                return Err(Failure::bad_request(
+                    "json: cannot unmarshal into Go struct field ScaleSpec.spec.replicas of type int32",
+                ));
+            }
+        },
+    };
+    if replicas < 0 {
+        let cause =
+            Cause::invalid(&scale.spec_path, &replicas.to_string(), "should be a non-negative integer");
+        return Err(Failure::invalid(resource, &key.name, vec![cause]));
+    }
+    let mut object = old.value().clone();
+    insert(&mut object, &scale.spec_path, replicas.into());
+    let stored = update::store(tx, resource, key, &old, object);
+    of(resource, &stored).map(|scale| Answer::Other(200, scale))
+}
+
+fn paths(resource: &Resource) -> Result<&Scale, Failure> {
+    resource.scale.as_ref().ok_or_else(Failure::no_such_resource)
+}
+
+fn check_kind(scale: &Value) -> Result<(), Failure> {
+    match scale.get("kind").and_then(Value::as_str) {
+        None | Some("Scale") => Ok(()),
+        Some(kind) => {
+            let version = scale.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+            Err(Failure::bad_request(format!("{kind} in version {version:?} cannot be handled as a Scale")))
+        }
+    }
+}
+
+/// The fields of a path such as `.spec.replicas`.
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('.').filter(|it| !it.is_empty())
+}
+
+fn lookup<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    segments(path).try_fold(object, |value, field| value.get(field))
+}
+
+fn insert(object: &mut Value, path: &str, value: Value) {
+    let place = segments(path)
+        .fold(object, |place, field| metadata::map_mut(place).entry(field).or_insert(Value::Null));
+    *place = value;
+}

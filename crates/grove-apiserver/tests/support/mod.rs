@@ -1,0 +1,117 @@
+//! A server with the kinds that the tests use, and short ways to talk to it.
+#![allow(dead_code, missing_docs, unreachable_pub)] // Each test uses its own part of it.
+
+use bytes::Bytes;
+use grove_apiserver::{ApiServer, Resources};
+use http::{Method, Request};
+use http_body_util::{BodyExt, Full};
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+/// A definition like those of Grove: namespaced, with status and scale.
+pub fn widgets() -> Value {
+    json!({"spec": {
+        "group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "selectableFields": [{"jsonPath": ".spec.color"}],
+            "subresources": {"status": {}, "scale": {
+                "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+                "labelSelectorPath": ".status.selector"}}}]}})
+}
+
+/// A definition without subresources, of the whole cluster.
+pub fn zones() -> Value {
+    json!({"spec": {
+        "group": "example.com", "scope": "Cluster", "names": {"kind": "Zone", "plural": "zones"},
+        "versions": [{"name": "v1", "served": true, "storage": true}]}})
+}
+
+/// The time at which nothing ever changes.
+pub fn noon() -> Timestamp {
+    "2026-01-02T12:00:00Z".parse().unwrap()
+}
+
+pub fn resources() -> Resources {
+    Resources::kubernetes().with_crd(&widgets()).unwrap().with_crd(&zones()).unwrap()
+}
+
+pub fn server() -> ApiServer {
+    ApiServer::new(resources(), noon, 7)
+}
+
+pub fn client(server: &ApiServer) -> kube::Client {
+    kube::Client::new(server.service(), "default")
+}
+
+/// An answer: status and body.
+pub type Said = (u16, Value);
+
+/// Sends a request with a body of JSON.
+pub async fn send(server: &ApiServer, method: &str, path: &str, content_type: &str, body: &str) -> Said {
+    let request = Request::builder()
+        .method(Method::from_bytes(method.as_bytes()).unwrap())
+        .uri(path.replace(' ', "%20"))
+        .header("content-type", content_type)
+        .body(Full::new(Bytes::from(body.to_owned())))
+        .unwrap();
+    let response = server.service().oneshot(request).await.unwrap();
+    let code = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let text = String::from_utf8_lossy(&body).into_owned();
+    (code, serde_json::from_slice(&body).unwrap_or(Value::String(text)))
+}
+
+pub async fn get(server: &ApiServer, path: &str) -> Said {
+    send(server, "GET", path, "application/json", "").await
+}
+
+pub async fn post(server: &ApiServer, path: &str, body: Value) -> Said {
+    send(server, "POST", path, "application/json", &body.to_string()).await
+}
+
+pub async fn put(server: &ApiServer, path: &str, body: Value) -> Said {
+    send(server, "PUT", path, "application/json", &body.to_string()).await
+}
+
+pub async fn merge(server: &ApiServer, path: &str, body: Value) -> Said {
+    send(server, "PATCH", path, "application/merge-patch+json", &body.to_string()).await
+}
+
+pub async fn json_patch(server: &ApiServer, path: &str, body: Value) -> Said {
+    send(server, "PATCH", path, "application/json-patch+json", &body.to_string()).await
+}
+
+pub async fn delete(server: &ApiServer, path: &str, body: Value) -> Said {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    send(server, "DELETE", path, "application/json", &body).await
+}
+
+pub const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+pub const PODS: &str = "/api/v1/namespaces/default/pods";
+pub const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+
+pub fn widget(name: &str, spec: Value) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
+}
+
+pub fn config_map(name: &str, labels: Value) -> Value {
+    json!({"metadata": {"name": name, "labels": labels}})
+}
+
+/// Whether every field of `expected` is in `got`; null stands for a field that is not there.
+#[track_caller]
+pub fn assert_has(got: &Value, expected: &Value) {
+    fn fits(got: &Value, expected: &Value) -> bool {
+        match (got, expected) {
+            (Value::Object(got), Value::Object(expected)) => {
+                expected.iter().all(|(key, value)| fits(got.get(key).unwrap_or(&Value::Null), value))
+            }
+            (Value::Array(got), Value::Array(expected)) => {
+                got.len() == expected.len()
+                    && got.iter().zip(expected).all(|(got, expected)| fits(got, expected))
+            }
+            _ => got == expected,
+        }
+    }
+    assert!(fits(got, expected), "got {got:#}\nexpected {expected:#}");
+}

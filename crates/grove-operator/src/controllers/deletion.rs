@@ -1,0 +1,192 @@
+//! The end of an object: what it made goes first, in few requests, and then it may go itself.
+//!
+//! A set that is deleted with `--cascade=orphan` leaves everything as it is; the garbage collector cuts the ties.
+
+use std::time::Duration;
+
+use grove_api::{
+    constants::finalizers,
+    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
+};
+use grove_plan::objects::{clique_selector, group_selector, set_selector};
+use grove_runtime::{Cache, Cached, Outcome};
+use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service};
+use kube::Resource;
+use serde_json::json;
+use tracing::info;
+
+use super::{Grove, uid, version};
+use crate::{
+    error::Error,
+    key::Key,
+    seen::{Children, PodView, controller_uid, joined},
+};
+
+/// The finalizer with which the garbage collector holds an object whose dependents are to stay.
+const ORPHAN: &str = "orphan";
+/// How long a collective deletion is given before it is asked for again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Grove {
+    pub(super) async fn delete_set(&self, set: &PodCliqueSet) -> Result<Outcome, Error> {
+        if !has_finalizer(set, finalizers::POD_CLIQUE_SET) {
+            return Ok(Outcome::Done);
+        }
+        let key = Key::of(set);
+        if !has_finalizer(set, ORPHAN) && self.has_children(set) {
+            if !self.memory.collects(uid(set), PATIENCE) {
+                return Ok(Outcome::After(PATIENCE));
+            }
+            info!(set = ?key, "deleting everything of the set");
+            self.delete_children(set).await?;
+            // The end of the last child wakes us.
+            return Ok(Outcome::After(PATIENCE));
+        }
+        self.drop_finalizer(&self.seen.sets, set, finalizers::POD_CLIQUE_SET).await?;
+        Ok(Outcome::Done)
+    }
+
+    fn has_children(&self, set: &PodCliqueSet) -> bool {
+        let (seen, id) = (&self.seen, uid(set));
+        let key = joined(
+            set.metadata.namespace.as_deref().unwrap_or_default(),
+            set.metadata.name.as_deref().unwrap_or_default(),
+        );
+        seen.groups.by_owner.count(id) > 0
+            || seen.gangs.by_owner.count(id) > 0
+            || seen.services.by_owner.count(id) > 0
+            || seen.autoscalers.by_owner.count(id) > 0
+            || seen.cliques.by_owner.count(id) > 0
+            // Members go with their group.
+            || seen.cliques.by_set.get(&key).iter().any(|it| self.is_of(set, it))
+    }
+
+    fn is_of(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
+        self.seen.set_of_clique(clique).is_some_and(|it| it.metadata.uid == set.metadata.uid)
+    }
+
+    /// Pods first: they take longest. Collections of which a part is somebody else's are not deleted as a whole.
+    async fn delete_children(&self, set: &PodCliqueSet) -> Result<(), Error> {
+        let (seen, id) = (&self.seen, uid(set));
+        let (namespace, name) = (
+            set.metadata.namespace.as_deref().unwrap_or_default(),
+            set.metadata.name.as_deref().unwrap_or_default(),
+        );
+        let of_set = joined(namespace, name);
+        let selector = set_selector(name);
+        let cliques = seen.cliques.by_set.get(&of_set);
+        let ours: Vec<&str> = cliques.iter().filter(|it| self.is_of(set, it)).map(|it| uid(it.as_ref())).collect();
+        let pods = seen.pods_by_set.get(&of_set);
+        let is_ours = |it: &PodView| ours.contains(&it.fact.owner.as_str());
+        self.delete_all(&seen.pods, namespace, &selector, &pods, is_ours).await?;
+        let of_owner = |metadata: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta| {
+            controller_uid(metadata) == Some(id)
+        };
+        let is_ours = |it: &PodClique| ours.contains(&uid(it));
+        self.delete_all(&seen.cliques.cache, namespace, &selector, &cliques, is_ours).await?;
+        self.delete_kind::<PodCliqueScalingGroup>(&seen.groups, namespace, &of_set, &selector, of_owner).await?;
+        self.delete_kind::<PodGang>(&seen.gangs, namespace, &of_set, &selector, of_owner).await?;
+        self.delete_kind::<HorizontalPodAutoscaler>(&seen.autoscalers, namespace, &of_set, &selector, of_owner)
+            .await?;
+        self.delete_kind::<Service>(&seen.services, namespace, &of_set, &selector, of_owner).await?;
+        Ok(())
+    }
+
+    async fn delete_kind<K: Cached>(
+        &self,
+        kind: &Children<K>,
+        namespace: &str,
+        of_set: &str,
+        selector: &str,
+        is_ours: impl Fn(&k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) -> bool,
+    ) -> Result<(), Error> {
+        let objects = kind.by_set.get(of_set);
+        self.delete_all(&kind.cache, namespace, selector, &objects, |it: &K| is_ours(it.meta())).await
+    }
+
+    pub(super) async fn delete_group(&self, group: &PodCliqueScalingGroup) -> Result<Outcome, Error> {
+        if !has_finalizer(group, finalizers::SCALING_GROUP) {
+            return Ok(Outcome::Done);
+        }
+        let id = uid(group);
+        if !has_finalizer(group, ORPHAN) && self.seen.cliques.by_owner.count(id) > 0 {
+            if !self.memory.collects(id, PATIENCE) {
+                return Ok(Outcome::After(PATIENCE));
+            }
+            let key = Key::of(group);
+            let set = crate::seen::label(&group.metadata, grove_api::constants::labels::PART_OF);
+            let selector = group_selector(set.unwrap_or_default(), &key.name);
+            let cliques = self.seen.cliques_by_group.get(&joined(&key.namespace, &key.name));
+            let is_ours = |it: &PodClique| controller_uid(&it.metadata) == Some(id);
+            self.delete_all(&self.seen.cliques.cache, &key.namespace, &selector, &cliques, is_ours).await?;
+            return Ok(Outcome::After(PATIENCE));
+        }
+        self.drop_finalizer(&self.seen.groups.cache, group, finalizers::SCALING_GROUP).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// The pods of a clique are told to go; how long they take is no reason to hold the clique.
+    pub(super) async fn delete_clique(&self, clique: &PodClique) -> Result<Outcome, Error> {
+        if !has_finalizer(clique, finalizers::POD_CLIQUE) {
+            return Ok(Outcome::Done);
+        }
+        if !has_finalizer(clique, ORPHAN) {
+            let key = Key::of(clique);
+            let set = crate::seen::label(&clique.metadata, grove_api::constants::labels::PART_OF);
+            let selector = clique_selector(set.unwrap_or_default(), &key.name);
+            let pods = self.seen.pods_by_clique.get(&joined(&key.namespace, &key.name));
+            let is_ours = |it: &PodView| it.fact.owner == uid(clique);
+            self.delete_all(&self.seen.pods, &key.namespace, &selector, &pods, is_ours).await?;
+        }
+        self.drop_finalizer(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Deletes those of `objects`, which are all that `selector` selects, that are ours: in one request where all are.
+    async fn delete_all<K: Cached>(
+        &self,
+        cache: &Cache<K>,
+        namespace: &str,
+        selector: &str,
+        objects: &[std::sync::Arc<K>],
+        is_ours: impl Fn(&K) -> bool,
+    ) -> Result<(), Error> {
+        let staying = |it: &&std::sync::Arc<K>| it.meta().deletion_timestamp.is_none();
+        let ours: Vec<_> = objects.iter().filter(staying).filter(|it| is_ours(it)).collect();
+        let all_ours = objects.iter().all(|it| is_ours(it));
+        match ours.as_slice() {
+            [] => {}
+            [_, _, ..] if all_ours => {
+                self.writer.delete_collection::<K>(namespace, selector).await?;
+            }
+            some => {
+                for object in some {
+                    let name = object.meta().name.as_deref().unwrap_or_default();
+                    self.delete::<K>(cache, namespace, name, uid(object.as_ref())).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn drop_finalizer<K: Cached>(&self, cache: &Cache<K>, object: &K, ours: &str) -> Result<(), Error> {
+        let present = object.meta().finalizers.as_deref().unwrap_or_default();
+        let rest: Vec<&String> = present.iter().filter(|it| *it != ours).collect();
+        let is_last = rest.is_empty();
+        let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": version(object) } });
+        let key = Key::of(object);
+        match self.writer.patch::<K>(&key.namespace, &key.name, &patch).await {
+            Ok(_) if is_last => cache.gone(&key.namespace, &key.name, uid(object)),
+            Ok(object) => {
+                cache.written(object);
+            }
+            Err(error) if error.is_not_found() => cache.gone(&key.namespace, &key.name, uid(object)),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}
+
+fn has_finalizer<K: Resource>(object: &K, name: &str) -> bool {
+    object.meta().finalizers.iter().flatten().any(|it| it == name)
+}

@@ -1,0 +1,179 @@
+//! PodGangs: what they list, when they are complete, when the gates of their pods are lifted.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures::{StreamExt, stream};
+use grove_api::{
+    constants::labels,
+    wire::{ClusterTopologyBinding, PodClique, PodCliqueSet, PodGang},
+};
+use grove_plan::{
+    facts::Refusal,
+    gang::{self, CliqueSeen, Seen as GangSeen, Ungate},
+    layout::{self, Place},
+    objects::GangTopology,
+    status::{self, status_patch},
+};
+use grove_runtime::{Lane, Outcome, WriteError};
+use serde_json::json;
+use tracing::info;
+
+use super::{Grove, clique::gang_place, uid, version};
+use crate::{
+    error::Error,
+    key::Key,
+    seen::{PodView, controller_uid, joined, label},
+};
+
+/// Gates that are lifted at a time. A gang goes in one burst: the scheduler should see all of it at once.
+const BURST: usize = 256;
+/// Steps of a gang in one reconcile: fill in, initialise, lift gates, and one to see that all is done.
+const STEPS: usize = 4;
+
+/// Everything of a gang, read from the caches once.
+pub(super) struct GangRead {
+    set: Arc<PodCliqueSet>,
+    gang: Arc<PodGang>,
+    binding: Option<Arc<ClusterTopologyBinding>>,
+    scaled: Option<(String, u32)>,
+    replica: u32,
+    cliques: BTreeMap<String, Option<CliqueRead>>,
+    may_go: bool,
+}
+
+struct CliqueRead {
+    clique: Arc<PodClique>,
+    pods: Vec<Arc<PodView>>,
+    refusal: Option<Refusal>,
+}
+
+impl GangRead {
+    /// A view for planning.
+    pub(super) fn seen<'a>(&'a self, grove: &'a Grove) -> GangSeen<'a> {
+        let cliques = self.cliques.iter().map(|(name, read)| {
+            let seen = read.as_ref().map_or_else(CliqueSeen::default, |read| CliqueSeen {
+                clique: Some(&read.clique),
+                pods: read.pods.iter().map(|it| &it.fact).collect(),
+                refusal: read.refusal.as_ref(),
+            });
+            (name.clone(), seen)
+        });
+        let replica = self.replica;
+        let place = match &self.scaled {
+            None => Place::Base { replica },
+            Some((group, group_replica)) => Place::Scaled { replica, group, group_replica: *group_replica },
+        };
+        GangSeen {
+            context: grove.context(&self.set),
+            place,
+            gang: &self.gang,
+            cliques: cliques.collect(),
+            topology: self.binding.as_ref().map(|binding| GangTopology { binding }),
+            may_go: self.may_go,
+        }
+    }
+}
+
+impl Grove {
+    pub(crate) async fn reconcile_gang(&self, key: Key) -> Result<Outcome, Error> {
+        for _ in 0..STEPS {
+            let Some(read) = self.read_gang(&key, true) else { return Ok(Outcome::Done) };
+            let seen = read.seen(self);
+            let plan = gang::plan(&seen);
+            let (namespace, name) = (&key.namespace, &key.name);
+            if let Some(patch) = &plan.patch {
+                self.patch(&self.seen.gangs.cache, namespace, name, patch).await?;
+                // A patch without effect would lead here for ever.
+                if self.seen.gangs.cache.get(namespace, name).is_none_or(|it| version(it.as_ref()) == version(read.gang.as_ref())) {
+                    return Ok(Outcome::Done);
+                }
+            } else if plan.initialize {
+                let status = status::gang(&seen, true, self.now());
+                let patch = status_patch(read.gang.status.as_ref(), &status, version(read.gang.as_ref()));
+                // Pods wait for this one; other statuses can wait for it.
+                let writer = self.writer.in_lane(Lane::Change);
+                self.seen.gangs.cache.written(writer.patch_status(namespace, name, &patch).await?);
+                self.memory.status_written(uid(read.gang.as_ref()));
+                info!(gang = ?key, "all pods exist");
+            } else if plan.ungate.is_empty() {
+                return Ok(Outcome::Done);
+            } else {
+                info!(gang = ?key, pods = plan.ungate.len(), "lifting gates");
+                self.ungate(namespace, &plan.ungate).await?;
+            }
+        }
+        Ok(Outcome::Again)
+    }
+
+    /// `None` where there is nothing to decide: the gang is gone or going, or no clique of it exists yet.
+    pub(super) fn read_gang(&self, key: &Key, with_base: bool) -> Option<GangRead> {
+        let gang = self.seen.gangs.cache.get(&key.namespace, &key.name)?;
+        let set = self.seen.set_of(&gang.metadata)?;
+        let owner = controller_uid(&gang.metadata)?;
+        if gang.metadata.deletion_timestamp.is_some()
+            || set.metadata.deletion_timestamp.is_some()
+            || set.metadata.uid.as_deref() != Some(owner)
+        {
+            return None;
+        }
+        let present = self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name));
+        let first = present.iter().find(|it| self.seen.set_of_clique(it).is_some())?;
+        let place = gang_place(&set, first)?;
+        let wanted = layout::cliques_of(&set, place)?;
+        let cliques = wanted.into_iter().map(|it| {
+            let read = self.read_clique(&key.namespace, &it.name);
+            (it.name, read)
+        });
+        let cliques = cliques.collect();
+        let (replica, scaled) = match place {
+            Place::Base { replica } => (replica, None),
+            Place::Scaled { replica, group, group_replica } => {
+                (replica, Some((group.to_owned(), group_replica)))
+            }
+        };
+        let base = label(&first.metadata, labels::BASE_POD_GANG);
+        let may_go = match base.filter(|_| with_base) {
+            None => true,
+            Some(base) => self.is_bound(&Key::new(key.namespace.clone(), base)),
+        };
+        let binding = self.binding(&set);
+        Some(GangRead { set, gang, binding, scaled, replica, cliques, may_go })
+    }
+
+    fn read_clique(&self, namespace: &str, name: &str) -> Option<CliqueRead> {
+        let clique = self.seen.cliques.cache.get(namespace, name)?;
+        let pods = self.seen.pods_of(uid(clique.as_ref()));
+        let refusal = self.memory.refusal(uid(clique.as_ref()));
+        Some(CliqueRead { clique, pods, refusal })
+    }
+
+    /// Whether the minima of a base gang are bound, so that what was scaled out may follow.
+    fn is_bound(&self, base: &Key) -> bool {
+        self.read_gang(base, false).is_some_and(|read| gang::is_scheduled(&read.seen(self)))
+    }
+
+    async fn ungate(&self, namespace: &str, pods: &[Ungate]) -> Result<(), WriteError> {
+        let mut answers = stream::iter(pods.to_vec())
+            .map(|pod| async move {
+                let gates: Vec<_> = pod.remaining.iter().map(|name| json!({ "name": name })).collect();
+                let gates = if gates.is_empty() { json!(null) } else { json!(gates) };
+                let patch = json!({ "spec": { "schedulingGates": gates } });
+                self.writer.patch::<PodView>(namespace, &pod.name, &patch).await
+            })
+            .buffer_unordered(BURST);
+        let mut failed = None;
+        while let Some(answer) = answers.next().await {
+            match answer {
+                Ok(pod) => {
+                    self.seen.pods.written(pod);
+                }
+                // It is gone; its replacement is on its way.
+                Err(error) if error.is_not_found() => {}
+                Err(error) => {
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,61 @@
+//! PodCliqueScalingGroups: their member cliques.
+
+use grove_api::{constants::labels, wire::PodCliqueScalingGroup};
+use grove_plan::{
+    children::{ChildPlan, GroupChildren, plan_group},
+    facts::index_label,
+};
+use grove_runtime::Outcome;
+use tracing::info;
+
+use super::{
+    Grove,
+    children::BATCH,
+    set::{by_name, group_named},
+    uid,
+};
+use crate::{
+    error::Error,
+    key::Key,
+    seen::{controller_uid, joined},
+};
+
+impl Grove {
+    pub(crate) async fn reconcile_group(&self, key: Key) -> Result<Outcome, Error> {
+        loop {
+            let Some(group) = self.seen.groups.cache.get(&key.namespace, &key.name) else {
+                return Ok(Outcome::Done);
+            };
+            if group.metadata.deletion_timestamp.is_some() {
+                return self.delete_group(&group).await;
+            }
+            let Some(plan) = self.plan_members(&group) else { return Ok(Outcome::Done) };
+            let batch = &plan.actions[..plan.actions.len().min(BATCH)];
+            if !batch.is_empty() {
+                info!(group = ?key, changes = plan.actions.len(), "changing cliques");
+            }
+            self.carry_out(group.as_ref(), batch, &plan.blocked).await?;
+            if batch.len() == plan.actions.len() {
+                if !plan.waiting && self.memory.acted_on(uid(group.as_ref()), group.metadata.generation) {
+                    self.wake_status_of(group.as_ref());
+                }
+                return Ok(Outcome::Done);
+            }
+        }
+    }
+
+    /// `None` where the group belongs to no set that is there to stay.
+    fn plan_members(&self, group: &PodCliqueScalingGroup) -> Option<ChildPlan> {
+        let set = self.seen.set_of(&group.metadata)?;
+        let own = controller_uid(&group.metadata)?;
+        if set.metadata.uid.as_deref() != Some(own) || set.metadata.deletion_timestamp.is_some() {
+            return None;
+        }
+        let replica = index_label(group.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX)?;
+        let name = group.metadata.name.as_deref()?;
+        let config = group_named(&set, replica, name)?;
+        let cliques = self.seen.cliques_by_group.get(&joined(group.metadata.namespace.as_deref()?, name));
+        let children = GroupChildren { group, config, replica, cliques: by_name(&cliques) };
+        Some(plan_group(self.context(&set), &children))
+    }
+}

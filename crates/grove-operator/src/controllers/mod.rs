@@ -1,0 +1,86 @@
+//! The controllers. Each reads the caches (observe), asks `grove-plan` what to do (plan), and does it (act).
+
+mod children;
+mod clique;
+mod deletion;
+mod gang;
+mod group;
+mod set;
+mod status;
+mod story;
+
+use std::sync::Arc;
+
+use grove_plan::{
+    objects::{Context, GangTopology},
+    status::{TopologySeen, topology_name},
+};
+use grove_api::wire::{ClusterTopologyBinding, PodCliqueSet};
+use grove_runtime::{Events, Queue, Writer};
+use k8s_openapi::jiff::Timestamp;
+
+use crate::{
+    key::{Key, StatusKey},
+    memory::Memory,
+    schedulers::Schedulers,
+    seen::Seen,
+};
+
+/// Requests that one reconcile has under way at a time.
+const IN_FLIGHT: usize = 32;
+
+/// What waits to be looked at.
+#[derive(Clone)]
+pub(crate) struct Queues {
+    pub(crate) sets: Queue<Key>,
+    pub(crate) groups: Queue<Key>,
+    pub(crate) cliques: Queue<Key>,
+    pub(crate) gangs: Queue<Key>,
+    pub(crate) status: Queue<StatusKey>,
+}
+
+/// What all controllers work with.
+pub(crate) struct Grove {
+    pub(crate) seen: Seen,
+    pub(crate) memory: Memory,
+    pub(crate) queues: Queues,
+    pub(crate) writer: Writer,
+    pub(crate) events: Events,
+    pub(crate) schedulers: Schedulers,
+    /// Whether placement by topology is on.
+    pub(crate) topology_aware: bool,
+    /// The wall clock.
+    pub(crate) clock: fn() -> Timestamp,
+}
+
+impl Grove {
+    fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    fn context<'a>(&'a self, set: &'a PodCliqueSet) -> Context<'a> {
+        Context { set, default_scheduler: self.schedulers.default_name() }
+    }
+
+    /// The topology that a set names, where placement by topology is on and there is one.
+    fn binding(&self, set: &PodCliqueSet) -> Option<Arc<ClusterTopologyBinding>> {
+        let name = topology_name(set).filter(|_| self.topology_aware)?;
+        self.seen.topologies.get("", name)
+    }
+
+    fn topology_seen<'a>(&self, binding: Option<&'a Arc<ClusterTopologyBinding>>) -> TopologySeen<'a> {
+        if self.topology_aware { TopologySeen::On(binding.map(Arc::as_ref)) } else { TopologySeen::Off }
+    }
+}
+
+fn gang_topology(binding: Option<&Arc<ClusterTopologyBinding>>) -> Option<GangTopology<'_>> {
+    binding.map(|binding| GangTopology { binding })
+}
+
+fn uid<K: kube::Resource>(object: &K) -> &str {
+    object.meta().uid.as_deref().unwrap_or_default()
+}
+
+fn version<K: kube::Resource>(object: &K) -> &str {
+    object.meta().resource_version.as_deref().unwrap_or_default()
+}

@@ -1,0 +1,164 @@
+//! PodCliqueSets: their children, and the hash of their template.
+
+use std::collections::BTreeMap;
+
+use grove_api::{constants::finalizers, wire::PodCliqueSet};
+use grove_plan::{
+    children::{SetChildren, plan_set},
+    hash,
+    layout::{self, set_name, set_namespace},
+    objects,
+    status::status_patch,
+};
+use grove_runtime::Outcome;
+use serde_json::json;
+use tracing::info;
+
+use super::{Grove, children::BATCH, gang_topology, uid, version};
+use crate::{error::Error, key::Key, seen::joined};
+
+impl Grove {
+    pub(crate) async fn reconcile_set(&self, key: Key) -> Result<Outcome, Error> {
+        let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
+        if set.metadata.deletion_timestamp.is_some() {
+            return self.delete_set(&set).await;
+        }
+        self.keep_finalizer(&set).await?;
+        self.keep_hash(&set).await?;
+        loop {
+            let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
+            if set.metadata.deletion_timestamp.is_some() {
+                return self.delete_set(&set).await;
+            }
+            let plan = self.plan_children(&set);
+            let batch = &plan.actions[..plan.actions.len().min(BATCH)];
+            if !batch.is_empty() {
+                info!(set = ?key, changes = plan.actions.len(), "changing children");
+            }
+            self.carry_out(set.as_ref(), batch, &plan.blocked).await?;
+            if batch.len() == plan.actions.len() {
+                if !plan.waiting && self.memory.acted_on(uid(set.as_ref()), set.metadata.generation) {
+                    self.wake_status_of(set.as_ref());
+                }
+                return Ok(Outcome::Done);
+            }
+        }
+    }
+
+    fn plan_children(&self, set: &PodCliqueSet) -> grove_plan::children::ChildPlan {
+        let seen = &self.seen;
+        let of_set = joined(set_namespace(set), set_name(set));
+        // Owned, and those that only say so: something of a wanted name that is not ours has to be seen too.
+        let services = seen.services.by_set.get(&of_set);
+        let autoscalers = seen.autoscalers.by_set.get(&of_set);
+        let cliques = seen.cliques.by_set.get(&of_set);
+        let groups = seen.groups.by_set.get(&of_set);
+        let gangs = seen.gangs.by_set.get(&of_set);
+        let children = SetChildren {
+            services: by_name(&services),
+            autoscalers: by_name(&autoscalers),
+            // Members of groups are the groups' business.
+            cliques: by_name(&cliques)
+                .into_iter()
+                .filter(|(_, it)| crate::seen::label(&it.metadata, grove_api::constants::labels::SCALING_GROUP).is_none())
+                .collect(),
+            groups: by_name(&groups),
+            gangs: by_name(&gangs),
+        };
+        let binding = self.binding(set);
+        plan_set(self.context(set), gang_topology(binding.as_ref()), &children)
+    }
+
+    async fn keep_finalizer(&self, set: &PodCliqueSet) -> Result<(), Error> {
+        let present = set.metadata.finalizers.as_deref().unwrap_or_default();
+        if present.iter().any(|it| it == finalizers::POD_CLIQUE_SET) {
+            return Ok(());
+        }
+        let mut wanted = present.to_vec();
+        wanted.push(finalizers::POD_CLIQUE_SET.to_owned());
+        let patch = json!({ "metadata": { "finalizers": wanted, "resourceVersion": version(set) } });
+        let key = Key::of(set);
+        self.seen.sets.written(self.writer.patch(&key.namespace, &key.name, &patch).await?);
+        Ok(())
+    }
+
+    /// Notes the hash of a changed template, before any child gets the template: from the children one could no longer
+    /// tell that it changed.
+    async fn keep_hash(&self, set: &PodCliqueSet) -> Result<(), Error> {
+        let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
+        let hash = self.generation_hash(set);
+        if stored.is_none_or(|it| it == hash) {
+            return Ok(());
+        }
+        info!(set = ?Key::of(set), %hash, "the template changed");
+        let old = set.status.clone().unwrap_or_default();
+        let new = grove_api::wire::PodCliqueSetStatus { current_generation_hash: Some(hash), ..old.clone() };
+        let patch = status_patch(Some(&old), &new, version(set));
+        let key = Key::of(set);
+        self.seen.sets.written(self.writer.patch_status(&key.namespace, &key.name, &patch).await?);
+        Ok(())
+    }
+
+    /// The hash of a set's template. One that somebody else computed is kept for as long as every clique still is what
+    /// the template says.
+    pub(super) fn generation_hash(&self, set: &PodCliqueSet) -> String {
+        let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
+        self.memory.hash(uid(set), set.metadata.generation, stored, || {
+            let ours = hash::generation(set);
+            match stored {
+                Some(stored) if stored != ours && self.is_of_template(set) => stored.to_owned(),
+                _ => ours,
+            }
+        })
+    }
+
+    /// Whether there are cliques, and all of them are what the template says.
+    fn is_of_template(&self, set: &PodCliqueSet) -> bool {
+        let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
+        let mut any = false;
+        for clique in &cliques {
+            let Some(place) = self.place_of(set, clique) else { continue };
+            any = true;
+            let wanted = objects::clique(self.context(set), &place, None);
+            if !objects::same_meaning(clique, &wanted) {
+                return false;
+            }
+        }
+        any
+    }
+
+    /// Where a clique belongs in its set, by its labels.
+    pub(super) fn place_of<'a>(
+        &self,
+        set: &'a PodCliqueSet,
+        clique: &grove_api::wire::PodClique,
+    ) -> Option<layout::Clique<'a>> {
+        use grove_api::constants::labels;
+        use grove_plan::facts::index_label;
+        let labels = clique.metadata.labels.as_ref();
+        let name = clique.metadata.name.as_deref()?;
+        let replica = index_label(labels, labels::SET_REPLICA_INDEX)?;
+        match crate::seen::label(&clique.metadata, labels::SCALING_GROUP) {
+            None => layout::standalone(set, replica).find(|it| it.name == name),
+            Some(group) => {
+                let group_replica = index_label(labels, labels::SCALING_GROUP_REPLICA_INDEX)?;
+                let config = group_named(set, replica, group)?;
+                layout::members(set, replica, config, group_replica).find(|it| it.name == name)
+            }
+        }
+    }
+}
+
+/// The part of the template that made the scaling group called `name`.
+pub(super) fn group_named<'a>(
+    set: &'a PodCliqueSet,
+    replica: u32,
+    name: &str,
+) -> Option<&'a grove_api::wire::ScalingGroupConfig> {
+    let mut groups = set.spec.template.scaling_groups.iter();
+    groups.find(|it| grove_api::names::scaling_group(set_name(set), replica, &it.name) == name)
+}
+
+pub(super) fn by_name<K: kube::Resource>(objects: &[std::sync::Arc<K>]) -> BTreeMap<&str, &K> {
+    objects.iter().map(|it| (it.meta().name.as_deref().unwrap_or_default(), it.as_ref())).collect()
+}

@@ -1,0 +1,21 @@
+//! Grove's controllers: what they see, what they do, how they are wired. What they decide is in `grove-plan`.
+//!
+//! [`seen`] holds the caches; [`wake`] says which controller a change concerns; [`controllers`] have one module for each
+//! kind, with observe, plan and act in this order; [`start`] puts everything together.
+
+mod controllers;
+mod error;
+mod key;
+mod memory;
+mod schedulers;
+mod seen;
+mod start;
+mod wake;
+
+pub use self::{
+    error::Error,
+    key::Key,
+    schedulers::Schedulers,
+    seen::PodView,
+    start::{Concurrency, Operator, Settings},
+};

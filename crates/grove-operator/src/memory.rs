@@ -1,0 +1,196 @@
+//! What is remembered between reconciles and is in no object. All of it is by UID, and all of it comes back by itself:
+//! a restart only means that something is tried once more.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use grove_api::wire::LastError;
+use grove_plan::facts::Refusal;
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+/// First and longest pause after the API server refused a pod.
+const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// Likewise between replacements of pods that fail.
+const FAILED_PAUSE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
+
+#[derive(Default)]
+pub(crate) struct Memory {
+    by_uid: Mutex<BTreeMap<String, Notes>>,
+}
+
+/// What is remembered of one object.
+#[derive(Clone, Default)]
+struct Notes {
+    acted: Option<i64>,
+    refusal: Option<Refusal>,
+    refused: Pause,
+    failed: Pause,
+    errors: Vec<LastError>,
+    status_written: Option<Instant>,
+    collected: Option<Instant>,
+    no_effect: Option<(String, String)>,
+    hash: Option<Hash>,
+}
+
+/// The hash that was decided on, and what from.
+#[derive(Clone)]
+struct Hash {
+    generation: Option<i64>,
+    stored: Option<String>,
+    decided: String,
+}
+
+/// A pause that doubles.
+#[derive(Clone, Copy, Default)]
+struct Pause {
+    times: u32,
+    until: Option<Instant>,
+}
+
+impl Pause {
+    fn again(&mut self, (first, longest): (Duration, Duration)) {
+        let pause = first.saturating_mul(2_u32.saturating_pow(self.times)).min(longest);
+        self.times = self.times.saturating_add(1);
+        self.until = Some(Instant::now() + pause);
+    }
+
+    fn remaining(self) -> Option<Duration> {
+        self.until.and_then(|it| it.checked_duration_since(Instant::now())).filter(|it| !it.is_zero())
+    }
+}
+
+impl Memory {
+    fn note<R>(&self, uid: &str, change: impl FnOnce(&mut Notes) -> R) -> R {
+        change(self.by_uid.lock().entry(uid.to_owned()).or_default())
+    }
+
+    fn look<R>(&self, uid: &str, read: impl FnOnce(&Notes) -> R) -> Option<R> {
+        self.by_uid.lock().get(uid).map(read)
+    }
+
+    /// The object is gone.
+    pub(crate) fn forget(&self, uid: &str) {
+        self.by_uid.lock().remove(uid);
+    }
+
+    /// Everything that this generation asks for was done. Whether that is news.
+    pub(crate) fn acted_on(&self, uid: &str, generation: Option<i64>) -> bool {
+        self.note(uid, |notes| std::mem::replace(&mut notes.acted, generation) != generation)
+    }
+
+    pub(crate) fn acted(&self, uid: &str) -> Option<i64> {
+        self.look(uid, |notes| notes.acted).flatten()
+    }
+
+    /// The API server refuses pods of a clique. Returns the pause, and whether the words are new.
+    pub(crate) fn refused(&self, uid: &str, refusal: Refusal) -> (Duration, bool) {
+        self.note(uid, |notes| {
+            notes.refused.again(REFUSED_PAUSE);
+            let old = notes.refusal.take();
+            let is_new = old.as_ref().is_none_or(|it| it.message != refusal.message);
+            let since = old.map_or(refusal.since, |it| it.since);
+            notes.refusal = Some(Refusal { since, ..refusal });
+            (notes.refused.remaining().unwrap_or_default(), is_new)
+        })
+    }
+
+    pub(crate) fn refusal(&self, uid: &str) -> Option<Refusal> {
+        self.look(uid, |notes| notes.refusal.clone()).flatten()
+    }
+
+    pub(crate) fn refused_for(&self, uid: &str) -> Option<Duration> {
+        self.look(uid, |notes| notes.refused.remaining()).flatten()
+    }
+
+    /// The API server takes pods again. Whether it had not.
+    pub(crate) fn admitted(&self, uid: &str) -> bool {
+        self.look(uid, |notes| notes.refusal.is_some()) == Some(true)
+            && self.note(uid, |notes| {
+                notes.refused = Pause::default();
+                notes.refusal.take().is_some()
+            })
+    }
+
+    /// A pod that failed is replaced; the next one waits longer.
+    pub(crate) fn replaced(&self, uid: &str) {
+        self.note(uid, |notes| {
+            // A clique that was well for a long time begins anew.
+            let quiet = notes.failed.until.is_some_and(|it| it.elapsed() > FAILED_PAUSE.1);
+            if quiet {
+                notes.failed = Pause::default();
+            }
+            notes.failed.again(FAILED_PAUSE);
+        });
+    }
+
+    pub(crate) fn failed_for(&self, uid: &str) -> Option<Duration> {
+        self.look(uid, |notes| notes.failed.remaining()).flatten()
+    }
+
+    /// What went wrong with the children of a set. Whether that is news.
+    pub(crate) fn failed_with(&self, uid: &str, errors: Vec<LastError>) -> bool {
+        let words = |errors: &[LastError]| -> Vec<(String, String)> {
+            errors.iter().map(|it| (it.code.clone(), it.description.clone())).collect()
+        };
+        self.note(uid, |notes| {
+            let news = words(&notes.errors) != words(&errors);
+            if news {
+                notes.errors = errors;
+            }
+            news
+        })
+    }
+
+    pub(crate) fn errors(&self, uid: &str) -> Vec<LastError> {
+        self.look(uid, |notes| notes.errors.clone()).unwrap_or_default()
+    }
+
+    /// The status of an object was written.
+    pub(crate) fn status_written(&self, uid: &str) {
+        self.note(uid, |notes| notes.status_written = Some(Instant::now()));
+    }
+
+    pub(crate) fn since_status_written(&self, uid: &str) -> Option<Duration> {
+        self.look(uid, |notes| notes.status_written.map(|it| it.elapsed())).flatten()
+    }
+
+    /// Everything of an object is being deleted. False where that was asked for only just now.
+    pub(crate) fn collects(&self, uid: &str, pause: Duration) -> bool {
+        self.note(uid, |notes| {
+            let due = notes.collected.is_none_or(|it| it.elapsed() >= pause);
+            if due {
+                notes.collected = Some(Instant::now());
+            }
+            due
+        })
+    }
+
+    /// A patch of a child changed nothing: the server reads our wish as what it has. It is not sent again for as long
+    /// as it is the same patch of the same version.
+    pub(crate) fn had_no_effect(&self, uid: &str, version: &str, patch: String) {
+        self.note(uid, |notes| notes.no_effect = Some((version.to_owned(), patch)));
+    }
+
+    pub(crate) fn has_no_effect(&self, uid: &str, version: &str, patch: &str) -> bool {
+        let same = |(of, text): &(String, String)| of == version && text == patch;
+        self.look(uid, |notes| notes.no_effect.as_ref().is_some_and(same)) == Some(true)
+    }
+
+    /// The hash of a set's template, decided once for each generation: to decide takes a look at every clique.
+    pub(crate) fn hash(
+        &self,
+        uid: &str,
+        generation: Option<i64>,
+        stored: Option<&str>,
+        decide: impl FnOnce() -> String,
+    ) -> String {
+        let valid = |it: &&Hash| it.generation == generation && it.stored.as_deref() == stored;
+        let known = self.look(uid, |notes| notes.hash.as_ref().filter(valid).map(|it| it.decided.clone()));
+        known.flatten().unwrap_or_else(|| {
+            let decided = decide();
+            let hash = Hash { generation, stored: stored.map(str::to_owned), decided: decided.clone() };
+            self.note(uid, |notes| notes.hash = Some(hash));
+            decided
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! A pod as it is kept: a few values out of a large object.
+//!
+//! Every field of the wire is optional here, so that no pod can fail to decode and stop the watch of all the others.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use grove_api::constants::labels;
+use grove_plan::facts::{Phase, PodFact};
+use k8s_openapi::{
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
+    jiff::Timestamp,
+};
+use kube::core::NamespaceResourceScope;
+use serde::Deserialize;
+
+/// A pod as it is kept.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Wire")]
+pub struct PodView {
+    /// Name, namespace, UID, version, deletion; nothing else.
+    pub metadata: ObjectMeta,
+    /// What decisions depend on.
+    pub fact: PodFact,
+    /// Name of the set.
+    pub set: String,
+    /// Name of the clique.
+    pub clique: String,
+    /// Name of the scaling group.
+    pub group: Option<String>,
+}
+
+impl PodView {
+    pub(crate) fn namespace(&self) -> &str {
+        self.metadata.namespace.as_deref().unwrap_or_default()
+    }
+}
+
+impl kube::Resource for PodView {
+    type DynamicType = ();
+    type Scope = NamespaceResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        "Pod".into()
+    }
+    fn group((): &()) -> Cow<'_, str> {
+        "".into()
+    }
+    fn version((): &()) -> Cow<'_, str> {
+        "v1".into()
+    }
+    fn plural((): &()) -> Cow<'_, str> {
+        "pods".into()
+    }
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Wire {
+    metadata: Metadata,
+    spec: Spec,
+    status: Status,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Metadata {
+    name: Option<String>,
+    namespace: Option<String>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+    creation_timestamp: Option<Time>,
+    deletion_timestamp: Option<Time>,
+    labels: BTreeMap<String, String>,
+    owner_references: Vec<OwnerReference>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Spec {
+    node_name: Option<String>,
+    scheduling_gates: Vec<Named>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Named {
+    name: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Status {
+    phase: String,
+    reason: Option<String>,
+    message: Option<String>,
+    conditions: Vec<PodCondition>,
+    container_statuses: Vec<Container>,
+    init_container_statuses: Vec<Container>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct PodCondition {
+    #[serde(rename = "type")]
+    type_: String,
+    status: String,
+    reason: String,
+    message: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Container {
+    ready: bool,
+    started: Option<bool>,
+    state: State,
+    last_state: State,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct State {
+    terminated: Option<Terminated>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Terminated {
+    exit_code: i32,
+}
+
+impl Container {
+    fn failed(&self) -> bool {
+        [&self.state, &self.last_state]
+            .into_iter()
+            .any(|it| it.terminated.as_ref().is_some_and(|it| it.exit_code != 0))
+    }
+}
+
+impl From<Wire> for PodView {
+    fn from(wire: Wire) -> Self {
+        let Wire { mut metadata, spec, status } = wire;
+        let condition = |type_: &str| status.conditions.iter().find(|it| it.type_ == type_);
+        let unschedulable = condition("PodScheduled")
+            .filter(|it| it.status == "False" && it.reason == "Unschedulable")
+            .map(|it| it.message.clone());
+        let mut containers = status.init_container_statuses.iter().chain(&status.container_statuses);
+        let owner = metadata.owner_references.iter().find(|it| it.controller == Some(true));
+        let mut take = |key: &str| metadata.labels.remove(key);
+        let fact = PodFact {
+            index: take(labels::POD_INDEX).and_then(|it| it.parse().ok()),
+            gang: take(labels::POD_GANG).unwrap_or_default(),
+            hash: take(labels::POD_TEMPLATE_HASH).unwrap_or_default(),
+            name: metadata.name.clone().unwrap_or_default(),
+            uid: metadata.uid.clone().unwrap_or_default(),
+            owner: owner.map(|it| it.uid.clone()).unwrap_or_default(),
+            created: metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |it| it.0),
+            phase: Phase::from_wire(&status.phase),
+            terminating: metadata.deletion_timestamp.is_some(),
+            gates: spec.scheduling_gates.into_iter().map(|it| it.name).collect(),
+            bound: spec.node_name.is_some_and(|it| !it.is_empty()),
+            ready: condition("Ready").is_some_and(|it| it.status == "True"),
+            errored: containers.any(Container::failed),
+            started: status.container_statuses.iter().any(|it| it.started == Some(true) && !it.ready),
+            unschedulable,
+            failure: status.reason.or(status.message).filter(|_| status.phase == "Failed"),
+        };
+        let (set, clique) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
+        let group = take(labels::SCALING_GROUP);
+        Self {
+            set: set.unwrap_or_default(),
+            clique: clique.unwrap_or_default(),
+            group,
+            fact,
+            metadata: ObjectMeta {
+                name: metadata.name,
+                namespace: metadata.namespace,
+                uid: metadata.uid,
+                resource_version: metadata.resource_version,
+                deletion_timestamp: metadata.deletion_timestamp,
+                ..ObjectMeta::default()
+            },
+        }
+    }
+}

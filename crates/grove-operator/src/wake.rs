@@ -1,0 +1,285 @@
+//! Which controller a change concerns. To wake too many is only work; to wake too few would be a hang.
+
+use std::sync::{Arc, Weak};
+
+use grove_api::{
+    constants::labels,
+    wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
+};
+use grove_plan::status::topology_name;
+use grove_runtime::{Cache, Cached, Change};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+
+use crate::{
+    controllers::Grove,
+    key::{Key, StatusKey},
+    seen::{Children, PodView, joined, label, set_key},
+};
+
+impl Grove {
+    /// Wakes controllers from now on, for every change that a cache sees.
+    pub(crate) fn listen(self: &Arc<Self>) {
+        self.on(&self.seen.sets, Self::set_changed);
+        self.on(&self.seen.groups.cache, Self::group_changed);
+        self.on(&self.seen.cliques.cache, Self::clique_changed);
+        self.on(&self.seen.gangs.cache, Self::gang_changed);
+        self.on(&self.seen.pods, Self::pod_changed);
+        self.on(&self.seen.topologies, Self::topology_changed);
+        self.on_minor(&self.seen.services);
+        self.on_minor(&self.seen.autoscalers);
+    }
+
+    fn on<K: Cached>(
+        self: &Arc<Self>,
+        cache: &Cache<K>,
+        changed: fn(&Self, Option<&Arc<K>>, Option<&Arc<K>>),
+    ) {
+        let grove: Weak<Self> = Arc::downgrade(self);
+        cache.listen(move |change: &Change<'_, K>| {
+            if let Some(grove) = grove.upgrade() {
+                changed(&grove, change.old, change.new);
+                if let (Some(old), None) = (change.old, change.new) {
+                    grove.memory.forget(old.meta().uid.as_deref().unwrap_or_default());
+                }
+            }
+        });
+    }
+
+    /// Children that only their set looks at: it mends them when somebody else changed or deleted them.
+    fn on_minor<K: Cached>(self: &Arc<Self>, children: &Children<K>) {
+        self.on(&children.cache, |grove, old, new| {
+            if let Some(old) = old
+                && let Some(set) = set_key(new.unwrap_or(old).meta())
+            {
+                grove.queues.sets.add(set);
+            }
+        });
+    }
+
+    fn set_changed(&self, old: Option<&Arc<PodCliqueSet>>, new: Option<&Arc<PodCliqueSet>>) {
+        let Some(set) = new else { return };
+        let key = Key::of(set.as_ref());
+        let hash = |it: &PodCliqueSet| it.status.as_ref().and_then(|it| it.current_generation_hash.clone());
+        let asked = old.is_none_or(|old| differs(&old.metadata, &set.metadata));
+        if asked {
+            self.queues.sets.add(key.clone());
+            self.queues.status.add(StatusKey::Set(key.clone()));
+        }
+        if old.is_some() && asked {
+            let uid = set.metadata.uid.as_deref().unwrap_or_default();
+            for group in self.seen.groups.of_owner(uid) {
+                self.queues.groups.add(Key::of(group.as_ref()));
+            }
+            for gang in self.seen.gangs.of_owner(uid) {
+                self.queues.gangs.add(Key::of(gang.as_ref()));
+            }
+        }
+        if old.is_some_and(|old| hash(old) != hash(set)) {
+            for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
+                self.queues.status.add(StatusKey::Clique(Key::of(clique.as_ref())));
+            }
+        }
+    }
+
+    fn group_changed(
+        &self,
+        old: Option<&Arc<PodCliqueScalingGroup>>,
+        new: Option<&Arc<PodCliqueScalingGroup>>,
+    ) {
+        let Some(group) = new.or(old) else { return };
+        let key = Key::of(group.as_ref());
+        let set = set_key(&group.metadata);
+        if asks(old, new) {
+            self.queues.groups.add(key.clone());
+            self.queues.status.add(StatusKey::Group(key));
+            // It makes the gangs of the group's replicas, and the group itself where it is gone.
+            if let Some(set) = set.clone().filter(|_| old.is_some()) {
+                self.queues.sets.add(set);
+            }
+        }
+        if let Some(set) = set {
+            self.queues.status.add(StatusKey::Set(set));
+        }
+    }
+
+    fn clique_changed(&self, old: Option<&Arc<PodClique>>, new: Option<&Arc<PodClique>>) {
+        let Some(clique) = new.or(old) else { return };
+        let key = Key::of(clique.as_ref());
+        if old.is_none() {
+            // The pace of its status counts from here.
+            self.memory.status_written(clique.metadata.uid.as_deref().unwrap_or_default());
+        }
+        if asks(old, new) {
+            self.queues.cliques.add(key.clone());
+            self.wake_gang_of(clique);
+            if old.is_some() {
+                self.wake_owner_of(clique);
+            }
+        }
+        if new.is_none_or(|new| old.is_none_or(|old| old.status != new.status) || asks(old, Some(new))) {
+            self.wake_reports_of_clique(clique);
+        }
+    }
+
+    fn gang_changed(&self, old: Option<&Arc<PodGang>>, new: Option<&Arc<PodGang>>) {
+        let Some(gang) = new.or(old) else { return };
+        let key = Key::of(gang.as_ref());
+        let initialized = |it: &Arc<PodGang>| grove_plan::gang::is_initialized(it);
+        let appeared = old.is_none() || new.is_none();
+        if appeared || old.is_some_and(|old| new.is_some_and(|new| initialized(old) != initialized(new))) {
+            for clique in self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name)) {
+                self.queues.cliques.add(Key::of(clique.as_ref()));
+            }
+        }
+        if asks(old, new) {
+            self.queues.gangs.add(key.clone());
+        }
+        self.queues.status.add(StatusKey::Gang(key));
+        if let Some(set) = set_key(&gang.metadata) {
+            if old.is_some() && (new.is_none() || asks(old, new)) {
+                self.queues.sets.add(set.clone());
+            }
+            self.queues.status.add(StatusKey::Set(set));
+        }
+    }
+
+    fn pod_changed(&self, old: Option<&Arc<PodView>>, new: Option<&Arc<PodView>>) {
+        let Some(pod) = new.or(old) else { return };
+        if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
+            return;
+        }
+        let clique = Key::new(pod.namespace(), pod.clique.clone());
+        let gang = Key::new(pod.namespace(), pod.fact.gang.clone());
+        let set = Key::new(pod.namespace(), pod.set.clone());
+        let presence = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.phase, it.fact.index);
+        if old.map(presence) != new.map(presence) {
+            self.queues.cliques.add(clique.clone());
+        }
+        let place = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.bound, it.fact.gates.clone());
+        if old.map(place) != new.map(place) {
+            let bound = |it: Option<&Arc<PodView>>| it.is_some_and(|it| it.fact.bound && it.fact.is_live());
+            if bound(old) != bound(new) {
+                self.wake_scaled_gangs(&gang);
+            }
+            self.queues.gangs.add(gang.clone());
+        }
+        self.queues.status.add(StatusKey::Gang(gang));
+        self.queues.status.add(StatusKey::Clique(clique));
+        if let Some(group) = &pod.group {
+            self.queues.status.add(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
+        }
+        self.queues.status.add_after(StatusKey::Set(set), GATHER);
+    }
+
+    /// What was scaled out waits for its base gang.
+    fn wake_scaled_gangs(&self, base: &Key) {
+        let mut last = None;
+        for clique in self.seen.cliques_by_base.get(&joined(&base.namespace, &base.name)) {
+            let gang = label(&clique.metadata, labels::POD_GANG).map(str::to_owned);
+            if let Some(name) = &gang
+                && last != gang
+            {
+                self.queues.gangs.add(Key::new(base.namespace.clone(), name.clone()));
+            }
+            last = gang;
+        }
+    }
+
+    fn topology_changed(
+        &self,
+        old: Option<&Arc<ClusterTopologyBinding>>,
+        new: Option<&Arc<ClusterTopologyBinding>>,
+    ) {
+        let Some(binding) = new.or(old).filter(|_| asks(old, new)) else { return };
+        for set in self.seen.sets.list() {
+            if topology_name(&set) == binding.metadata.name.as_deref() {
+                let uid = set.metadata.uid.as_deref().unwrap_or_default();
+                for gang in self.seen.gangs.of_owner(uid) {
+                    self.queues.gangs.add(Key::of(gang.as_ref()));
+                }
+                self.queues.status.add(StatusKey::Set(Key::of(set.as_ref())));
+            }
+        }
+    }
+
+    /// The owner makes the clique again where it is gone, and mends it where somebody changed it.
+    fn wake_owner_of(&self, clique: &PodClique) {
+        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
+        match label(&clique.metadata, labels::SCALING_GROUP) {
+            Some(group) => self.queues.groups.add(Key::new(namespace, group)),
+            None => {
+                if let Some(set) = set_key(&clique.metadata) {
+                    self.queues.sets.add(set);
+                }
+            }
+        }
+        // A set that is deleted waits for the last of its cliques.
+        if let Some(set) = self.seen.set_of(&clique.metadata)
+            && set.metadata.deletion_timestamp.is_some()
+        {
+            self.queues.sets.add(Key::of(set.as_ref()));
+        }
+    }
+
+    pub(crate) fn wake_gang_of(&self, clique: &PodClique) {
+        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
+        if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
+            let gang = Key::new(namespace, gang);
+            // Others of the gang may have waited for this one's minimum.
+            for other in self.seen.cliques_by_gang.get(&joined(&gang.namespace, &gang.name)) {
+                if other.spec.replicas != other.spec.min_available && other.metadata.name != clique.metadata.name {
+                    self.queues.cliques.add(Key::of(other.as_ref()));
+                }
+            }
+            self.queues.gangs.add(gang);
+        }
+    }
+
+    /// Everything that reports on a clique.
+    pub(crate) fn wake_reports_of_clique(&self, clique: &PodClique) {
+        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
+        let status = &self.queues.status;
+        status.add(StatusKey::Clique(Key::of(clique)));
+        if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
+            status.add(StatusKey::Gang(Key::new(namespace.clone(), gang)));
+        }
+        if let Some(group) = label(&clique.metadata, labels::SCALING_GROUP) {
+            status.add(StatusKey::Group(Key::new(namespace, group)));
+        }
+        if let Some(set) = set_key(&clique.metadata) {
+            status.add_after(StatusKey::Set(set), GATHER);
+        }
+    }
+
+    pub(crate) fn wake_status_of<K: Resource<DynamicType = ()>>(&self, object: &K) {
+        let key = Key::of(object);
+        let kind = K::kind(&());
+        self.queues.status.add(match kind.as_ref() {
+            "PodCliqueSet" => StatusKey::Set(key),
+            "PodCliqueScalingGroup" => StatusKey::Group(key),
+            "PodGang" => StatusKey::Gang(key),
+            _ => StatusKey::Clique(key),
+        });
+    }
+}
+
+/// A set's status is about everything below it: what changes at the same time is looked at together.
+const GATHER: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// Whether a change asks for more than a look at the status: the object came or went, or somebody wants something else.
+fn asks<K: Resource>(old: Option<&Arc<K>>, new: Option<&Arc<K>>) -> bool {
+    match (old, new) {
+        (Some(old), Some(new)) => differs(old.meta(), new.meta()),
+        _ => true,
+    }
+}
+
+fn differs(old: &ObjectMeta, new: &ObjectMeta) -> bool {
+    old.generation != new.generation
+        || old.deletion_timestamp != new.deletion_timestamp
+        || old.labels != new.labels
+        || old.annotations != new.annotations
+        || old.finalizers != new.finalizers
+        || old.owner_references != new.owner_references
+}

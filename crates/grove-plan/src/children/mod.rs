@@ -1,0 +1,198 @@
+//! Which children to create, change and delete: a comparison of what the template says with what is there.
+
+mod group;
+mod set;
+mod update;
+
+use grove_api::wire::{PodClique, PodCliqueScalingGroup, PodGang};
+use k8s_openapi::{
+    api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use serde_json::Value;
+
+pub use self::{
+    group::{GroupChildren, plan_group},
+    set::{SetChildren, plan_set},
+    update::gang_patch,
+};
+
+/// A child to make.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Child {
+    /// Headless Service.
+    Service(Box<Service>),
+    /// HorizontalPodAutoscaler.
+    Autoscaler(Box<HorizontalPodAutoscaler>),
+    /// PodClique.
+    Clique(Box<PodClique>),
+    /// PodCliqueScalingGroup.
+    Group(Box<PodCliqueScalingGroup>),
+    /// PodGang.
+    Gang(Box<PodGang>),
+}
+
+/// Kind of a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Headless Service.
+    Service,
+    /// HorizontalPodAutoscaler.
+    Autoscaler,
+    /// PodClique.
+    Clique,
+    /// PodCliqueScalingGroup.
+    Group,
+    /// PodGang.
+    Gang,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Make it.
+    Create(Child),
+    /// Change it by a merge patch.
+    Patch {
+        /// Kind.
+        kind: Kind,
+        /// Name.
+        name: String,
+        /// Merge patch; it touches nothing that others own.
+        patch: Value,
+    },
+    /// Delete it.
+    Delete {
+        /// Kind.
+        kind: Kind,
+        /// Name.
+        name: String,
+        /// The very object that was seen; a namesake made since is not meant.
+        uid: String,
+    },
+}
+
+/// A child that cannot be made, because something of that name belongs to somebody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// Kind.
+    pub kind: Kind,
+    /// Name.
+    pub name: String,
+}
+
+/// What to do about the children of an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChildPlan {
+    /// Changes, in the order they should be made.
+    pub actions: Vec<Action>,
+    /// What stands in the way.
+    pub blocked: Vec<Blocked>,
+    /// Whether a child of an earlier life is still on its way out: its end wakes us.
+    pub waiting: bool,
+}
+
+impl Kind {
+    /// The kind's name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Service => "Service",
+            Self::Autoscaler => "HorizontalPodAutoscaler",
+            Self::Clique => "PodClique",
+            Self::Group => "PodCliqueScalingGroup",
+            Self::Gang => "PodGang",
+        }
+    }
+}
+
+impl Child {
+    /// Kind.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Service(_) => Kind::Service,
+            Self::Autoscaler(_) => Kind::Autoscaler,
+            Self::Clique(_) => Kind::Clique,
+            Self::Group(_) => Kind::Group,
+            Self::Gang(_) => Kind::Gang,
+        }
+    }
+
+    /// Metadata.
+    pub fn metadata(&self) -> &ObjectMeta {
+        match self {
+            Self::Service(it) => &it.metadata,
+            Self::Autoscaler(it) => &it.metadata,
+            Self::Clique(it) => &it.metadata,
+            Self::Group(it) => &it.metadata,
+            Self::Gang(it) => &it.metadata,
+        }
+    }
+}
+
+impl Blocked {
+    /// In words.
+    pub fn message(&self) -> String {
+        format!(
+            "{} {:?} exists and belongs to somebody else; delete or rename it",
+            self.kind.as_str(),
+            self.name
+        )
+    }
+}
+
+/// What to do about one wanted child.
+enum Verdict {
+    Missing,
+    Ours,
+    Leaving,
+    Foreign,
+}
+
+fn judge(existing: Option<&ObjectMeta>, owner_uid: &str) -> Verdict {
+    let Some(metadata) = existing else { return Verdict::Missing };
+    if !is_controlled_by(metadata, owner_uid) {
+        // It may be of an earlier life of the set, and on its way out.
+        return if metadata.deletion_timestamp.is_some() { Verdict::Leaving } else { Verdict::Foreign };
+    }
+    if metadata.deletion_timestamp.is_some() { Verdict::Leaving } else { Verdict::Ours }
+}
+
+/// Whether the object of UID `owner` controls it.
+pub fn is_controlled_by(metadata: &ObjectMeta, owner: &str) -> bool {
+    let owners = metadata.owner_references.iter().flatten();
+    owners.filter(|it| it.controller == Some(true)).any(|it| it.uid == owner)
+}
+
+/// Decides about one wanted child: it is created, changed, waited for, or in the way of somebody else's.
+///
+/// `make` says what to create (`Err`), or how to change what is there.
+fn decide(
+    plan: &mut ChildPlan,
+    owner: &str,
+    kind: Kind,
+    name: &str,
+    existing: Option<&ObjectMeta>,
+    make: impl FnOnce() -> Result<Option<Value>, Child>,
+) {
+    match judge(existing, owner) {
+        Verdict::Missing | Verdict::Ours => match make() {
+            Err(child) => plan.actions.push(Action::Create(child)),
+            Ok(patch) => {
+                plan.actions.extend(patch.map(|patch| Action::Patch { kind, name: name.to_owned(), patch }));
+            }
+        },
+        Verdict::Leaving => plan.waiting = true,
+        Verdict::Foreign => plan.blocked.push(Blocked { kind, name: name.to_owned() }),
+    }
+}
+
+fn name_of(metadata: &ObjectMeta) -> &str {
+    metadata.name.as_deref().unwrap_or_default()
+}
+
+fn delete(kind: Kind, metadata: &ObjectMeta) -> Option<Action> {
+    if metadata.deletion_timestamp.is_some() {
+        return None;
+    }
+    Some(Action::Delete { kind, name: metadata.name.clone()?, uid: metadata.uid.clone()? })
+}

@@ -1,0 +1,176 @@
+//! Children of a set: for every replica its gangs, Service, standalone cliques, scaling groups and autoscalers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use grove_api::{
+    names,
+    wire::{PodClique, PodCliqueScalingGroup, PodGang},
+};
+use k8s_openapi::{
+    api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+
+use super::{Child, ChildPlan, Kind, delete, name_of, update};
+use crate::{
+    layout::{self, Place, count, set_name},
+    objects::{self, Context, GangTopology},
+};
+
+/// What is there, by name: everything with a wanted name and everything that the set owns.
+#[derive(Clone, Debug, Default)]
+pub struct SetChildren<'a> {
+    /// Headless Services.
+    pub services: BTreeMap<&'a str, &'a Service>,
+    /// Autoscalers.
+    pub autoscalers: BTreeMap<&'a str, &'a HorizontalPodAutoscaler>,
+    /// Cliques.
+    pub cliques: BTreeMap<&'a str, &'a PodClique>,
+    /// Scaling groups.
+    pub groups: BTreeMap<&'a str, &'a PodCliqueScalingGroup>,
+    /// Gangs.
+    pub gangs: BTreeMap<&'a str, &'a PodGang>,
+}
+
+/// What to do about the children of a set. `topology` is that of the set, where it has one that exists.
+pub fn plan_set(
+    context: Context<'_>,
+    topology: Option<GangTopology<'_>>,
+    children: &SetChildren<'_>,
+) -> ChildPlan {
+    let mut planner = Planner {
+        context,
+        uid: context.set.metadata.uid.as_deref().unwrap_or_default(),
+        children,
+        wanted: Wanted::default(),
+        plan: ChildPlan::default(),
+    };
+    for replica in 0..count(context.set.spec.replicas) {
+        planner.replica(replica, topology);
+    }
+    planner.excess();
+    planner.plan
+}
+
+#[derive(Default)]
+struct Wanted {
+    services: BTreeSet<String>,
+    autoscalers: BTreeSet<String>,
+    cliques: BTreeSet<String>,
+    groups: BTreeSet<String>,
+    gangs: BTreeSet<String>,
+}
+
+struct Planner<'a> {
+    context: Context<'a>,
+    uid: &'a str,
+    children: &'a SetChildren<'a>,
+    wanted: Wanted,
+    plan: ChildPlan,
+}
+
+impl<'a> Planner<'a> {
+    /// The gangs come first: a clique makes no pod before its gang is there.
+    fn replica(&mut self, replica: u32, topology: Option<GangTopology<'_>>) {
+        let (context, set, children) = (self.context, self.context.set, self.children);
+        self.gang(Place::Base { replica }, names::base_gang(set_name(set), replica), topology);
+        for config in &set.spec.template.scaling_groups {
+            let group = names::scaling_group(set_name(set), replica, &config.name);
+            let live = children.groups.get(group.as_str());
+            let replicas = live.map_or_else(|| layout::group_replicas(config), |it| count(it.spec.replicas));
+            for group_replica in layout::group_minimum(config)..replicas {
+                let place = Place::Scaled { replica, group: &config.name, group_replica };
+                let name = layout::gang_of_member(set, replica, config, group_replica).name;
+                self.gang(place, name, topology);
+            }
+        }
+
+        let name = names::headless_service(set_name(set), replica);
+        let existing = children.services.get(name.as_str()).copied();
+        self.child(Kind::Service, &name, existing.map(|it| &it.metadata), || {
+            let wanted = objects::service(context, replica);
+            match existing {
+                None => Err(Child::Service(Box::new(wanted))),
+                Some(existing) => Ok(update::service(existing, &wanted)),
+            }
+        });
+        self.wanted.services.insert(name);
+
+        for clique in layout::standalone(set, replica) {
+            let existing = children.cliques.get(clique.name.as_str()).copied();
+            self.child(Kind::Clique, &clique.name, existing.map(|it| &it.metadata), || {
+                let wanted = objects::clique(context, &clique, None);
+                match existing {
+                    None => Err(Child::Clique(Box::new(wanted))),
+                    Some(existing) => Ok(update::clique(existing, &wanted)),
+                }
+            });
+            self.autoscaler(&clique.name, objects::clique_autoscaler(context, &clique));
+            self.wanted.cliques.insert(clique.name);
+        }
+        for config in &set.spec.template.scaling_groups {
+            let name = names::scaling_group(set_name(set), replica, &config.name);
+            let existing = children.groups.get(name.as_str()).copied();
+            self.child(Kind::Group, &name, existing.map(|it| &it.metadata), || {
+                let wanted = objects::group(context, replica, config);
+                match existing {
+                    None => Err(Child::Group(Box::new(wanted))),
+                    Some(existing) => Ok(update::group(existing, &wanted)),
+                }
+            });
+            self.autoscaler(&name, objects::group_autoscaler(context, config.scale_config.as_ref(), &name));
+            self.wanted.groups.insert(name);
+        }
+    }
+
+    /// Only that it exists; what it says is kept right by the gang's own plan, which sees the pods.
+    fn gang(&mut self, place: Place<'_>, name: String, topology: Option<GangTopology<'_>>) {
+        let (context, existing) = (self.context, self.children.gangs.get(name.as_str()).copied());
+        self.child(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
+            match existing.map_or_else(|| objects::gang(context, place, topology, |_| Vec::new()), |_| None) {
+                Some(gang) => Err(Child::Gang(Box::new(gang))),
+                None => Ok(None),
+            }
+        });
+        self.wanted.gangs.insert(name);
+    }
+
+    fn autoscaler(&mut self, name: &str, wanted: Option<HorizontalPodAutoscaler>) {
+        let Some(wanted) = wanted else { return };
+        let existing = self.children.autoscalers.get(name).copied();
+        self.child(Kind::Autoscaler, name, existing.map(|it| &it.metadata), || match existing {
+            None => Err(Child::Autoscaler(Box::new(wanted))),
+            Some(existing) => Ok(update::autoscaler(existing, &wanted)),
+        });
+        self.wanted.autoscalers.insert(name.to_owned());
+    }
+
+    /// `make` says what to create, or how to change what is there.
+    fn child(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        existing: Option<&ObjectMeta>,
+        make: impl FnOnce() -> Result<Option<serde_json::Value>, Child>,
+    ) {
+        super::decide(&mut self.plan, self.uid, kind, name, existing, make);
+    }
+
+    /// What the set owns and no longer wants. Cliques and groups go before what they refer to.
+    fn excess(&mut self) {
+        let uid = self.uid;
+        let owned = |it: &&ObjectMeta| super::is_controlled_by(it, uid);
+        let (children, wanted) = (self.children, &self.wanted);
+        let cliques = children.cliques.values().map(|it| (Kind::Clique, &it.metadata, &wanted.cliques));
+        let groups = children.groups.values().map(|it| (Kind::Group, &it.metadata, &wanted.groups));
+        let gangs = children.gangs.values().map(|it| (Kind::Gang, &it.metadata, &wanted.gangs));
+        let services = children.services.values().map(|it| (Kind::Service, &it.metadata, &wanted.services));
+        let scalers =
+            children.autoscalers.values().map(|it| (Kind::Autoscaler, &it.metadata, &wanted.autoscalers));
+        let all = scalers.chain(cliques).chain(groups).chain(gangs).chain(services);
+        let excess = all
+            .filter(|(_, metadata, wanted)| owned(metadata) && !wanted.contains(name_of(metadata)))
+            .filter_map(|(kind, metadata, _)| delete(kind, metadata));
+        self.plan.actions.extend(excess);
+    }
+}

@@ -1,0 +1,148 @@
+//! What is known of pods: the few values that decisions depend on.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::jiff::Timestamp;
+
+/// A pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodFact {
+    /// Name.
+    pub name: String,
+    /// UID.
+    pub uid: String,
+    /// UID of the PodClique that owns it.
+    pub owner: String,
+    /// Index inside its PodClique.
+    pub index: Option<u32>,
+    /// Gang it says it belongs to.
+    pub gang: String,
+    /// Hash of the template it was made from.
+    pub hash: String,
+    /// When it was created.
+    pub created: Timestamp,
+    /// Phase.
+    pub phase: Phase,
+    /// Whether it is being deleted.
+    pub terminating: bool,
+    /// Names of its scheduling gates.
+    pub gates: Vec<String>,
+    /// Whether it is bound to a node.
+    pub bound: bool,
+    /// Whether it is ready.
+    pub ready: bool,
+    /// Whether a container ended with an error before and the pod is not ready since.
+    pub errored: bool,
+    /// Whether a container runs and is not ready.
+    pub started: bool,
+    /// Why the scheduler cannot place it, in its words.
+    pub unschedulable: Option<String>,
+    /// Why it failed, in the kubelet's words.
+    pub failure: Option<String>,
+}
+
+/// Phase of a pod, from least to most valuable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Ended, with failure.
+    Failed,
+    /// Ended, with success.
+    Succeeded,
+    /// Not started.
+    #[default]
+    Pending,
+    /// The kubelet is silent.
+    Unknown,
+    /// Started.
+    Running,
+}
+
+impl Phase {
+    /// By its name on the wire.
+    pub fn from_wire(phase: &str) -> Self {
+        match phase {
+            "Failed" => Self::Failed,
+            "Succeeded" => Self::Succeeded,
+            "Running" => Self::Running,
+            "Unknown" => Self::Unknown,
+            _ => Self::Pending,
+        }
+    }
+}
+
+impl PodFact {
+    /// Whether Grove holds it back.
+    pub fn is_gated(&self) -> bool {
+        self.gates.iter().any(|it| it == grove_api::constants::gates::POD_GANG_PENDING)
+    }
+
+    /// Whether it counts as one of the pods that are wanted: it is there, and it has not ended with failure.
+    pub fn is_live(&self) -> bool {
+        !self.terminating && self.phase != Phase::Failed
+    }
+
+    /// Whether it holds its index: pods that ended do not.
+    pub fn holds_index(&self) -> bool {
+        !self.terminating && !matches!(self.phase, Phase::Failed | Phase::Succeeded)
+    }
+}
+
+/// Why the API server refuses pods of a clique.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The server's words.
+    pub message: String,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// Pods of a clique, counted. Pods that are being deleted count nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Pods that are there.
+    pub live: u32,
+    /// Bound to a node.
+    pub scheduled: u32,
+    /// Held back by a gate.
+    pub gated: u32,
+    /// Ready.
+    pub ready: u32,
+    /// Not ready, and a container ended with an error before.
+    pub errored: u32,
+    /// Not ready although a container runs.
+    pub started: u32,
+    /// Made from the wanted template.
+    pub updated: u32,
+}
+
+impl Tally {
+    /// Counts `pods`; `hash` is that of the wanted template.
+    pub fn of<'a>(pods: impl IntoIterator<Item = &'a PodFact>, hash: &str) -> Self {
+        let mut tally = Self::default();
+        for pod in pods.into_iter().filter(|it| it.is_live()) {
+            tally.live += 1;
+            tally.scheduled += u32::from(pod.bound);
+            tally.gated += u32::from(!pod.gates.is_empty() && !pod.bound);
+            tally.ready += u32::from(pod.ready);
+            tally.errored += u32::from(!pod.ready && pod.errored);
+            tally.started += u32::from(!pod.ready && !pod.errored && pod.started);
+            tally.updated += u32::from(pod.hash == hash);
+        }
+        tally
+    }
+
+    /// Pods that run or may still come up: bound, and neither failing nor running without getting ready.
+    pub fn healthy(&self) -> u32 {
+        self.scheduled.saturating_sub(self.errored).saturating_sub(self.started)
+    }
+}
+
+/// Label values that identify an object.
+pub fn label<'a>(labels: Option<&'a BTreeMap<String, String>>, key: &str) -> Option<&'a str> {
+    labels.and_then(|it| it.get(key)).map(String::as_str)
+}
+
+/// An index from a label value.
+pub fn index_label(labels: Option<&BTreeMap<String, String>>, key: &str) -> Option<u32> {
+    label(labels, key).and_then(|it| it.parse().ok())
+}

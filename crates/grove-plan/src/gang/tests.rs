@@ -1,0 +1,211 @@
+//! The steps of a gang: pods exist, then they are listed, then it is initialised, then all gates go at once.
+
+use super::*;
+use crate::fixture::{FOREIGN_GATE, Scene};
+
+const PAIR: &str = "fe=2/1 dec=2/2";
+
+/// A gang whose pods are all there, listed, and let go.
+fn running(text: &str, pods: &[(&str, &str)]) -> Scene {
+    let mut scene = Scene::base(text);
+    scene.pods(pods);
+    for _ in 0..3 {
+        scene.step(10);
+    }
+    assert_eq!(scene.step(10), "rest", "all is done");
+    scene
+}
+
+#[test]
+fn a_new_gang_goes_step_by_step() {
+    let mut scene = Scene::base(PAIR);
+    for (fe, dec) in
+        [("", ""), ("0g", ""), ("0g 1g", ""), ("0g 1g", "0g"), ("0g 1g", "0g 1g!"), ("0g 1g", "0g 1F")]
+    {
+        scene.pods(&[("fe", fe), ("dec", dec)]);
+        assert_eq!(scene.step(1), "rest", "{fe} / {dec}");
+        assert_eq!(scene.listed(), "", "{fe} / {dec}");
+    }
+    // The lists are sorted by name, whatever the order in which pods are seen.
+    scene.pods(&[("fe", "1g 0g"), ("dec", "0g 1g 0g!@7")]);
+    assert_eq!(scene.step(2), "list fe:0g fe:1g dec:0g dec:1g");
+    assert_eq!(scene.step(3), "initialize");
+    assert_eq!(scene.step(4), "ungate fe:1g fe:0g dec:0g dec:1g");
+    assert_eq!(scene.step(5), "rest");
+}
+
+#[test]
+fn a_clique_that_is_missing_or_leaving_holds_the_gang() {
+    let mut scene = Scene::base(PAIR);
+    scene.pods(&[("fe", "0g 1g"), ("dec", "0g 1g")]);
+    let clique = scene.role("dec").clique.take().unwrap();
+    assert_eq!(scene.step(1), "rest");
+    let mut leaving = clique.clone();
+    leaving.metadata.deletion_timestamp = Some(grove_api::wire::Time(crate::fixture::at(1)));
+    scene.role("dec").clique = Some(leaving);
+    assert_eq!(scene.step(1), "rest");
+    scene.role("dec").clique = Some(clique);
+    assert_eq!(scene.step(1), "list fe:0g fe:1g dec:0g dec:1g");
+}
+
+/// Between listing and initialising a pod may go.
+#[test]
+fn a_gang_that_lost_a_pod_is_not_initialised() {
+    let mut scene = Scene::base("fe=2/2");
+    scene.pods(&[("fe", "0g 1g")]);
+    assert_eq!(scene.step(1), "list fe:0g fe:1g");
+    scene.pods(&[("fe", "0g")]);
+    assert_eq!((scene.step(2).as_str(), scene.listed().as_str()), ("rest", "fe:0g fe:1g"));
+    scene.pods(&[("fe", "0g 1g@7")]);
+    assert_eq!(scene.step(3), "list fe:0g fe:1g@7");
+    assert_eq!(scene.step(4), "initialize");
+}
+
+/// Pods that say they belong to another gang are not this gang's.
+#[test]
+fn pods_of_another_gang_do_not_complete_it() {
+    let mut scene = Scene::base("fe=2/1");
+    scene.pods(&[("fe", "0g 1g")]);
+    scene.role("fe").pods[1].gang = "other".to_owned();
+    assert_eq!(scene.step(1), "rest");
+    assert_eq!(scene.listed(), "");
+}
+
+#[test]
+fn a_scaled_gang_waits_for_the_base_gang() {
+    let mut scene = Scene::new("a=1/1 | g=2/1:a", Place::Scaled { replica: 0, group: "g", group_replica: 1 });
+    scene.may_go = false;
+    scene.pods(&[("a", "0g")]);
+    assert_eq!(scene.step(1), "list a:0g");
+    assert_eq!(scene.step(2), "initialize");
+    assert_eq!(scene.step(3), "rest");
+    scene.may_go = true;
+    assert_eq!(scene.step(4), "ungate a:0g");
+}
+
+#[test]
+fn scale_out_extends_the_list_and_lifts_the_new_gates() {
+    let mut scene = running(PAIR, &[("fe", "0r 1r"), ("dec", "0r 1r")]);
+    scene.scale("fe", 4);
+    scene.pods(&[("fe", "0r 1r 2g")]);
+    assert_eq!((scene.step(20).as_str(), scene.listed().as_str()), ("rest", "fe:0r fe:1r dec:0r dec:1r"));
+    scene.pods(&[("fe", "0r 1r 2g 3g")]);
+    assert_eq!(scene.step(21), "list fe:0r fe:1r fe:2g fe:3g dec:0r dec:1r");
+    assert_eq!(scene.step(22), "ungate fe:2g fe:3g");
+    assert_eq!(scene.step(23), "rest");
+}
+
+/// One clique that changes does not keep the others from being followed.
+#[test]
+fn cliques_are_followed_one_by_one() {
+    let mut scene = running(PAIR, &[("fe", "0r 1r"), ("dec", "0r 1r")]);
+    scene.scale("fe", 3);
+    scene.pods(&[("fe", "0r 1r 2g"), ("dec", "0r")]);
+    assert_eq!(scene.step(20), "list fe:0r fe:1r fe:2g dec:0r dec:1r");
+    assert_eq!(scene.step(21), "ungate fe:2g");
+}
+
+#[test]
+fn scale_in_shrinks_the_list_when_the_pods_are_gone() {
+    let mut scene = running("fe=3/1", &[("fe", "0r 1r 2r")]);
+    scene.scale("fe", 1);
+    assert_eq!(scene.step(20), "rest", "all are still there");
+    scene.pods(&[("fe", "0r 1r! 2r")]);
+    assert_eq!(scene.step(21), "rest", "one is still to go");
+    scene.pods(&[("fe", "0r 1r! 2r!")]);
+    assert_eq!(scene.step(22), "list fe:0r");
+    assert_eq!(scene.step(23), "rest");
+}
+
+#[test]
+fn a_pod_stays_listed_until_its_replacement_is_there() {
+    let mut scene = running("fe=2/2", &[("fe", "0r 1r")]);
+    for pods in ["0r 1r!", "0r", "0r 1F", ""] {
+        scene.pods(&[("fe", pods)]);
+        assert_eq!((scene.step(20).as_str(), scene.listed().as_str()), ("rest", "fe:0r fe:1r"), "{pods}");
+    }
+    scene.pods(&[("fe", "0r 1r! 1g")]);
+    assert_eq!(scene.step(21), "list fe:0r fe:1g");
+    assert_eq!(scene.step(22), "ungate fe:1g");
+}
+
+#[test]
+fn a_gang_goes_without_pods_that_are_refused_above_the_minimum() {
+    let mut scene = Scene::base("fe=3/1 dec=2/2");
+    scene.refuse("fe", Some("exceeded quota"));
+    scene.pods(&[("fe", ""), ("dec", "0g 1g")]);
+    assert_eq!(scene.step(1), "rest", "below the minimum");
+    scene.pods(&[("fe", "0g")]);
+    assert_eq!(scene.step(2), "list fe:0g dec:0g dec:1g");
+    assert_eq!(scene.step(3), "initialize");
+    assert_eq!(scene.step(4), "ungate fe:0g dec:0g dec:1g");
+    // The quota is raised: the rest joins.
+    scene.refuse("fe", None);
+    scene.pods(&[("fe", "0r 1g")]);
+    assert_eq!(scene.step(5), "rest");
+    scene.pods(&[("fe", "0r 1g 2g")]);
+    assert_eq!(scene.step(6), "list fe:0r fe:1g fe:2g dec:0g dec:1g");
+}
+
+#[test]
+fn a_refusal_below_the_minimum_of_one_clique_holds_all() {
+    let mut scene = Scene::base("fe=2/1 dec=3/2");
+    scene.pods(&[("fe", "0g 1g"), ("dec", "0g")]);
+    scene.refuse("dec", Some("exceeded quota"));
+    assert_eq!(scene.step(1), "rest");
+    scene.pods(&[("dec", "0g 1g")]);
+    assert_eq!(scene.step(2), "list fe:0g fe:1g dec:0g dec:1g");
+}
+
+/// The minimum is there, and nobody said that more will not come.
+#[test]
+fn without_a_refusal_the_minimum_is_not_enough() {
+    let mut scene = Scene::base("fe=3/1");
+    scene.pods(&[("fe", "0g 1g")]);
+    assert_eq!(scene.step(1), "rest");
+}
+
+#[test]
+fn gates_of_others_remain() {
+    let mut scene = Scene::base("fe=2/2");
+    scene.pods(&[("fe", "0gh 1g")]);
+    scene.step(1);
+    scene.step(2);
+    let plan = plan(&scene.seen());
+    let remaining: Vec<_> = plan.ungate.iter().map(|it| (it.name.as_str(), it.remaining.join(" "))).collect();
+    assert_eq!(remaining, [("fe:0gh", FOREIGN_GATE.to_owned()), ("fe:1g", String::new())]);
+    scene.step(3);
+    assert_eq!(scene.step(4), "rest", "a foreign gate is none of ours");
+}
+
+#[test]
+fn initialised_stays_whatever_is_lost() {
+    let mut scene = running("fe=2/2", &[("fe", "0r 1r")]);
+    scene.pods(&[("fe", "")]);
+    scene.role("fe").clique = None;
+    scene.report(false, 30);
+    assert!(is_initialized(&scene.gang));
+    assert!(!is_complete(&scene.seen()));
+    assert_eq!((scene.step(31).as_str(), scene.listed().as_str()), ("rest", "fe:0r fe:1r"));
+}
+
+#[test]
+fn scheduled_means_the_minimum_of_every_clique_is_bound() {
+    let rows = [
+        ("0b", "0b 1b", true),
+        ("0b 1p", "0r 1n", true),
+        ("0p", "0b 1b", false),
+        ("0b", "0b 1p", false),
+        ("0b", "0b 1b!", false),
+        ("0b", "0b 1F", false),
+        ("", "", false),
+    ];
+    let mut scene = Scene::base(PAIR);
+    for (fe, dec, want) in rows {
+        scene.pods(&[("fe", fe), ("dec", dec)]);
+        assert_eq!(is_scheduled(&scene.seen()), want, "{fe} / {dec}");
+    }
+    scene.pods(&[("fe", "0b"), ("dec", "0b 1b")]);
+    scene.role("dec").clique = None;
+    assert!(!is_scheduled(&scene.seen()));
+}

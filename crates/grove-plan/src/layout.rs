@@ -1,0 +1,227 @@
+//! Which cliques, scaling groups and gangs a set consists of, and what they are called.
+//!
+//! Everything here follows from the set's template and a replica index. Nothing reads a name back.
+
+use grove_api::{
+    names,
+    wire::{CliqueTemplate, PodCliqueSet, ScalingGroupConfig, SetTemplate},
+};
+
+/// One PodClique of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clique<'a> {
+    /// Name of the object.
+    pub name: String,
+    /// What it is made from.
+    pub template: &'a CliqueTemplate,
+    /// Replica of the set.
+    pub replica: u32,
+    /// The scaling group replica it belongs to.
+    pub member: Option<Member<'a>>,
+    /// The gang it belongs to.
+    pub gang: Gang,
+}
+
+/// Place of a clique in a scaling group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member<'a> {
+    /// The group's part of the template.
+    pub config: &'a ScalingGroupConfig,
+    /// Name of the PodCliqueScalingGroup.
+    pub group: String,
+    /// Replica of the group.
+    pub replica: u32,
+}
+
+/// A gang by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gang {
+    /// Name of the PodGang.
+    pub name: String,
+    /// Where it is a scaled gang: name of the base gang, which goes first.
+    pub base: Option<String>,
+}
+
+/// A gang by its place in the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// All standalone cliques of a set replica, and the first replicas of its groups.
+    Base {
+        /// Replica of the set.
+        replica: u32,
+    },
+    /// One further replica of a group.
+    Scaled {
+        /// Replica of the set.
+        replica: u32,
+        /// Name of the group in the template.
+        group: &'a str,
+        /// Replica of the group.
+        group_replica: u32,
+    },
+}
+
+/// A number that the wire has as `i32` and that is never negative.
+pub fn count(value: i32) -> u32 {
+    u32::try_from(value).unwrap_or(0)
+}
+
+/// A number for the wire; what does not fit is beyond every cap.
+pub fn wire_count(value: usize) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}
+
+/// Pods of a clique by the template.
+pub fn clique_replicas(template: &CliqueTemplate) -> u32 {
+    template.spec.replicas.map_or(1, count)
+}
+
+/// The smallest number of pods of a clique that makes sense.
+pub fn clique_minimum(template: &CliqueTemplate) -> u32 {
+    template.spec.min_available.map_or_else(|| clique_replicas(template), count)
+}
+
+/// Replicas of a scaling group by the template.
+pub fn group_replicas(config: &ScalingGroupConfig) -> u32 {
+    config.replicas.map_or(1, count)
+}
+
+/// Replicas of a scaling group that belong to the base gang.
+pub fn group_minimum(config: &ScalingGroupConfig) -> u32 {
+    config.min_available.map_or(1, count)
+}
+
+/// Name of the set.
+pub fn set_name(set: &PodCliqueSet) -> &str {
+    set.metadata.name.as_deref().unwrap_or_default()
+}
+
+/// Namespace of the set.
+pub fn set_namespace(set: &PodCliqueSet) -> &str {
+    set.metadata.namespace.as_deref().unwrap_or_default()
+}
+
+/// The cliques of a set replica that belong to no group, in the order of the template.
+pub fn standalone(set: &PodCliqueSet, replica: u32) -> impl Iterator<Item = Clique<'_>> {
+    let template = &set.spec.template;
+    let name = set_name(set);
+    template.cliques.iter().filter(|it| template.group_of(&it.name).is_none()).map(move |clique| Clique {
+        name: names::standalone_clique(name, replica, &clique.name),
+        template: clique,
+        replica,
+        member: None,
+        gang: Gang { name: names::base_gang(name, replica), base: None },
+    })
+}
+
+/// The cliques of one replica of a group, in the order that the group lists them.
+pub fn members<'a>(
+    set: &'a PodCliqueSet,
+    replica: u32,
+    config: &'a ScalingGroupConfig,
+    group_replica: u32,
+) -> impl Iterator<Item = Clique<'a>> {
+    let group = names::scaling_group(set_name(set), replica, &config.name);
+    let gang = gang_of_member(set, replica, config, group_replica);
+    config.clique_names.iter().filter_map(|name| set.spec.template.clique(name)).map(move |clique| Clique {
+        name: names::member_clique(&group, group_replica, &clique.name),
+        template: clique,
+        replica,
+        member: Some(Member { config, group: group.clone(), replica: group_replica }),
+        gang: gang.clone(),
+    })
+}
+
+/// The gang of one replica of a group.
+pub fn gang_of_member(
+    set: &PodCliqueSet,
+    replica: u32,
+    config: &ScalingGroupConfig,
+    group_replica: u32,
+) -> Gang {
+    let base = names::base_gang(set_name(set), replica);
+    match group_replica.checked_sub(group_minimum(config)) {
+        None => Gang { name: base, base: None },
+        Some(ordinal) => {
+            let group = names::scaling_group(set_name(set), replica, &config.name);
+            Gang { name: names::scaled_gang(&group, ordinal), base: Some(base) }
+        }
+    }
+}
+
+/// The cliques of a gang: standalone ones, then those of the groups; the order is part of the wire.
+///
+/// `None` where the template has no such group.
+pub fn cliques_of<'a>(set: &'a PodCliqueSet, place: Place<'_>) -> Option<Vec<Clique<'a>>> {
+    match place {
+        Place::Base { replica } => {
+            let mut cliques: Vec<_> = standalone(set, replica).collect();
+            for config in &set.spec.template.scaling_groups {
+                for group_replica in 0..group_minimum(config) {
+                    cliques.extend(members(set, replica, config, group_replica));
+                }
+            }
+            Some(cliques)
+        }
+        Place::Scaled { replica, group, group_replica } => {
+            let config = group_config(&set.spec.template, group)?;
+            Some(members(set, replica, config, group_replica).collect())
+        }
+    }
+}
+
+/// The group called `name` in a template.
+pub fn group_config<'a>(template: &'a SetTemplate, name: &str) -> Option<&'a ScalingGroupConfig> {
+    template.scaling_groups.iter().find(|it| it.name == name)
+}
+
+impl Place<'_> {
+    /// Replica of the set.
+    pub fn replica(&self) -> u32 {
+        match self {
+            Self::Base { replica } | Self::Scaled { replica, .. } => *replica,
+        }
+    }
+}
+
+/// The cliques that have to be ready before `clique` starts, by object name; the order is that of the template.
+///
+/// Inside the base gang a parent in a group means its first replicas. In a scaled gang only parents of the same
+/// group replica count: the others are up, because the base gang went first.
+pub fn starts_after(set: &PodCliqueSet, clique: &Clique<'_>) -> Vec<String> {
+    use grove_api::wire::CliqueStartupType::{AnyOrder, Explicit, InOrder};
+    let template = &set.spec.template;
+    let parents: Vec<&CliqueTemplate> = match template.startup_type.unwrap_or(AnyOrder) {
+        AnyOrder => Vec::new(),
+        InOrder => {
+            let at = template.cliques.iter().position(|it| it.name == clique.template.name);
+            at.and_then(|at| at.checked_sub(1)).and_then(|at| template.cliques.get(at)).into_iter().collect()
+        }
+        Explicit => {
+            clique.template.spec.starts_after.iter().filter_map(|name| template.clique(name)).collect()
+        }
+    };
+    let mut names = Vec::new();
+    for parent in parents {
+        let group = template.group_of(&parent.name);
+        match (&clique.gang.base, &clique.member) {
+            (Some(_), Some(member)) => {
+                if group.is_some_and(|it| it.name == member.config.name) {
+                    names.push(names::member_clique(&member.group, member.replica, &parent.name));
+                }
+            }
+            _ => match group {
+                None => names.push(names::standalone_clique(set_name(set), clique.replica, &parent.name)),
+                Some(config) => {
+                    let group = names::scaling_group(set_name(set), clique.replica, &config.name);
+                    let replicas = 0..group_minimum(config);
+                    names.extend(replicas.map(|it| names::member_clique(&group, it, &parent.name)));
+                }
+            },
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests;

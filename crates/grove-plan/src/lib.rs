@@ -1,0 +1,17 @@
+//! Grove's decisions: which objects there are, which pods make a gang, what the status says.
+//!
+//! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
+//! happen goes out as plain values. Modules read in the order of data:
+//! [`facts`] → [`layout`] → [`objects`] → [`children`], [`pods`], [`gang`] → [`status`].
+
+pub mod children;
+pub mod facts;
+#[cfg(test)]
+mod fixture;
+pub mod gang;
+pub mod hash;
+pub mod layout;
+pub mod objects;
+mod patch;
+pub mod pods;
+pub mod status;

@@ -1,0 +1,122 @@
+//! PodCliques.
+
+use grove_api::{
+    constants::{annotations, components, environment, finalizers, labels},
+    wire::{PodClique, PodCliqueScalingGroup},
+};
+use k8s_openapi::{
+    api::core::v1::{Container, EnvVar, EnvVarSource, ObjectFieldSelector, PodSpec},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+
+use super::{Context, MIRRORED, Mirrored, labels::Labels, owner};
+use crate::{
+    hash,
+    layout::{self, Clique, set_name, set_namespace, wire_count},
+};
+
+/// The object of `clique`, as it is created. `group` owns it where it is a member of one, else the set does.
+pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqueScalingGroup>) -> PodClique {
+    let set = context.set;
+    let template = clique.template;
+    let component =
+        if clique.member.is_some() { components::GROUP_POD_CLIQUE } else { components::SET_POD_CLIQUE };
+    let mut labels = Labels::from_template(&template.labels)
+        .of_set(set_name(set))
+        .with(labels::NAME, clique.name.clone())
+        .with(labels::COMPONENT, component)
+        .with(labels::POD_GANG, clique.gang.name.clone())
+        .with(labels::SET_REPLICA_INDEX, clique.replica.to_string())
+        .with(
+            labels::POD_TEMPLATE_HASH,
+            hash::pod_template(template, &set.spec.template.priority_class_name),
+        );
+    if let Some(base) = &clique.gang.base {
+        labels = labels.with(labels::BASE_POD_GANG, base.clone());
+    }
+    if let Some(member) = &clique.member {
+        labels = labels
+            .with(labels::SCALING_GROUP, member.group.clone())
+            .with(labels::SCALING_GROUP_REPLICA_INDEX, member.replica.to_string());
+    }
+    let mut notes = template.annotations.clone();
+    // It belongs to PodGangs; on a clique it would only mislead.
+    notes.remove(annotations::TOPOLOGY_NAME);
+    let mirrored = Mirrored {
+        labels: template.labels.keys().cloned().collect(),
+        annotations: notes.keys().cloned().collect(),
+    };
+    notes.extend(mirrored.write().map(|it| (MIRRORED.to_owned(), it)));
+
+    let mut spec = template.spec.clone();
+    spec.replicas = Some(wire_count(layout::clique_replicas(template) as usize));
+    spec.min_available = Some(wire_count(layout::clique_minimum(template) as usize));
+    spec.starts_after = layout::starts_after(set, clique);
+    if let Some(member) = &clique.member {
+        let cliques = member.config.clique_names.iter().filter_map(|it| set.spec.template.clique(it));
+        let pods: u32 = cliques.map(layout::clique_replicas).sum();
+        add_group_environment(&mut spec.pod_spec, pods);
+    }
+    PodClique {
+        metadata: ObjectMeta {
+            name: Some(clique.name.clone()),
+            namespace: Some(set_namespace(set).to_owned()),
+            labels: Some(labels.into_map()),
+            annotations: (!notes.is_empty()).then_some(notes),
+            finalizers: Some(vec![finalizers::POD_CLIQUE.to_owned()]),
+            owner_references: group.map_or_else(|| owner(set), owner).map(|it| vec![it]),
+            ..ObjectMeta::default()
+        },
+        spec,
+        status: None,
+    }
+}
+
+/// Whether two cliques make the same pods, whatever their hashes say.
+pub fn same_meaning(one: &PodClique, other: &PodClique) -> bool {
+    let (a, b) = (&one.spec.pod_spec, &other.spec.pod_spec);
+    a == b || hash::canonical_pod_spec(a) == hash::canonical_pod_spec(b)
+}
+
+fn add_group_environment(pod: &mut PodSpec, pods: u32) {
+    let variables = [
+        from_label(environment::GROUP_NAME, labels::SCALING_GROUP),
+        EnvVar {
+            name: environment::GROUP_TEMPLATE_PODS.to_owned(),
+            value: Some(pods.to_string()),
+            value_from: None,
+        },
+        from_label(environment::GROUP_INDEX, labels::SCALING_GROUP_REPLICA_INDEX),
+    ];
+    for container in containers(pod) {
+        prepend(container, &variables);
+    }
+}
+
+/// All containers of a pod, those that run before the others too.
+pub(super) fn containers(pod: &mut PodSpec) -> impl Iterator<Item = &mut Container> {
+    pod.init_containers.iter_mut().flatten().chain(&mut pod.containers)
+}
+
+/// Puts `variables` before those of the user, who may refer to them; of the same name, ours stays.
+pub(super) fn prepend(container: &mut Container, variables: &[EnvVar]) {
+    let own = container.env.take().unwrap_or_default();
+    let own = own.into_iter().filter(|it| variables.iter().all(|ours| ours.name != it.name));
+    container.env = Some(variables.iter().cloned().chain(own).collect());
+}
+
+/// A variable whose value is a label of the pod.
+pub(super) fn from_label(name: &str, label: &str) -> EnvVar {
+    EnvVar {
+        name: name.to_owned(),
+        value: None,
+        value_from: Some(EnvVarSource {
+            field_ref: Some(ObjectFieldSelector {
+                // As upstream: the API server fills it in for pods, and not for cliques.
+                api_version: None,
+                field_path: format!("metadata.labels['{label}']"),
+            }),
+            ..EnvVarSource::default()
+        }),
+    }
+}

@@ -1,0 +1,44 @@
+//! The objects that Grove makes, one module for each kind.
+
+mod autoscaler;
+mod clique;
+mod gang;
+mod group;
+mod labels;
+mod mirrored;
+mod pod;
+mod service;
+
+pub use self::{
+    autoscaler::{clique_autoscaler, group_autoscaler},
+    clique::{clique, same_meaning},
+    gang::{GangTopology, gang, gang_spec, scheduler_of},
+    group::group,
+    labels::{clique_selector, group_selector, replica_selector, set_selector},
+    mirrored::{MIRRORED, Mirrored},
+    pod::{Scheduler, pod},
+    service::service,
+};
+
+use grove_api::wire::PodCliqueSet;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::Resource;
+
+/// A reference to the object that controls another one.
+///
+/// `None` where the owner has no UID, which is an object that no server has seen.
+pub fn owner<K: Resource<DynamicType = ()>>(owner: &K) -> Option<OwnerReference> {
+    // kube fills apiVersion, kind, name, uid and `controller`; with blockOwnerDeletion a foreground deletion of the
+    // owner waits for what it owns.
+    let reference = owner.controller_owner_ref(&())?;
+    Some(OwnerReference { block_owner_deletion: Some(true), ..reference })
+}
+
+/// What children of a set have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The set, with every default filled in.
+    pub set: &'a PodCliqueSet,
+    /// Its scheduler by configuration, where the template names none.
+    pub default_scheduler: &'a str,
+}

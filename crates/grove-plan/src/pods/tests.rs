@@ -1,0 +1,227 @@
+//! What is created and deleted, row by row; then the laws that hold for any pods.
+
+use proptest::{prelude::*, sample::select};
+
+use super::*;
+use crate::fixture::{HASH, pod, pods};
+
+fn want(replicas: u32) -> Want<'static> {
+    Want { replicas, hash: HASH, may_complete: false, at_most: u32::MAX }
+}
+
+fn planned(want: Want<'_>, text: &str) -> PodPlan {
+    plan(want, &pods(text).iter().collect::<Vec<_>>())
+}
+
+fn created(plan: &PodPlan) -> String {
+    plan.create.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn deleted(plan: &PodPlan) -> String {
+    plan.delete.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Replicas, pods, then what is created and what is deleted.
+type Row = (u32, &'static str, &'static str, &'static str);
+
+fn check(rows: &[Row], want: impl Fn(u32) -> Want<'static>) {
+    for (replicas, pods, create, delete) in rows {
+        let plan = planned(want(*replicas), pods);
+        assert_eq!(
+            (created(&plan).as_str(), deleted(&plan).as_str()),
+            (*create, *delete),
+            "{replicas}: {pods}"
+        );
+    }
+}
+
+#[test]
+fn lowest_free_indices_are_taken() {
+    let rows = [
+        (0, "", "", ""),
+        (3, "", "0 1 2", ""),
+        (3, "0r 2r", "1", ""),
+        (3, "1r", "0 2", ""),
+        (4, "0g 3b", "1 2", ""),
+        // An index says who a pod is, not how many there are.
+        (2, "5r 7r", "", ""),
+        (3, "5r", "0 1", ""),
+        (2, "-r", "0", ""),
+    ];
+    check(&rows, want);
+}
+
+/// Each pair differs in one rule, and in all later rules the other way round.
+#[test]
+fn less_valuable_goes_first() {
+    let pairs = [
+        ("unassigned before assigned", "0p@1", "1bo@9"),
+        ("held back is unassigned", "0g@1", "1bo@9"),
+        ("Pending before Unknown", "0b@1", "1uo@9"),
+        ("Unknown before Running", "0u@1", "1no@9"),
+        ("not ready before ready", "0n@1", "1ro@9"),
+        ("old template before current", "0ro@1", "1r@9"),
+        ("newer before older", "0r@9", "1r@1"),
+    ];
+    for (rule, less, more) in pairs {
+        for text in [format!("{less} {more}"), format!("{more} {less}")] {
+            let plan = planned(want(1), &text);
+            assert_eq!(
+                (deleted(&plan).as_str(), plan.create.as_slice()),
+                (less, [].as_slice()),
+                "{rule}: {text}"
+            );
+            assert_eq!(plan.delete[0].why, Why::Excess, "{rule}");
+            assert_eq!(plan.delete[0].uid, format!("uid-{less}"), "{rule}");
+        }
+    }
+}
+
+#[test]
+fn scale_in_takes_from_the_least_valuable_end() {
+    let order = ["4p", "2b", "6u", "0n", "5ro", "1r@9", "3r@1"];
+    let text = "0n 1r@9 2b 3r@1 4p 5ro 6u";
+    for replicas in 0..=7 {
+        let plan = planned(want(replicas), text);
+        assert_eq!(deleted(&plan), order[..7 - replicas as usize].join(" "), "{replicas}");
+        assert!(plan.create.is_empty(), "{replicas}");
+    }
+}
+
+#[test]
+fn ended_pods_are_replaced_by_policy() {
+    check(
+        &[(2, "0r 1F", "1", "1F"), (2, "0r 1S", "1", "1S"), (1, "0r 1F", "", "1F"), (0, "0S", "", "0S")],
+        want,
+    );
+    let complete = |replicas| Want { may_complete: true, ..want(replicas) };
+    check(
+        &[(2, "0r 1S", "", ""), (2, "0r 1F", "1", "1F"), (2, "0S 1S", "", ""), (1, "0r 1S", "", "1S")],
+        complete,
+    );
+    assert_eq!(planned(want(1), "0F").delete[0].why, Why::Ended);
+}
+
+/// Also one that is stuck on a lost node.
+#[test]
+fn terminating_pods_count_nowhere() {
+    let rows = [
+        (2, "0r 1r!", "1", ""),
+        (2, "0r! 1r!", "0 1", ""),
+        (2, "0r 1r! 1r", "", ""),
+        (1, "0r! 1r", "", ""),
+        (0, "0r!", "", ""),
+        (1, "0F!", "0", ""),
+        (1, "0r 0u!", "", ""),
+    ];
+    check(&rows, want);
+}
+
+#[test]
+fn of_two_pods_with_one_index_the_better_stays() {
+    let rows = [
+        (2, "0r 0n 1r", "", "0n"),
+        (2, "0n 0r 1r", "", "0n"),
+        (2, "0r@1 0r@9", "1", "0r@9"),
+        (3, "1r 1p 1b", "0 2", "1b 1p"),
+        (1, "0r 0p 1r@200", "", "0p 1r@200"),
+    ];
+    check(&rows, want);
+    let plan = planned(want(1), "0r 0p 1r@200");
+    assert_eq!(plan.delete.iter().map(|it| it.why).collect::<Vec<_>>(), [Why::SameIndex, Why::Excess]);
+}
+
+/// While another clique lacks its minimum, this one creates no more than its own; what is there stays.
+#[test]
+fn at_most_holds_creation_back_and_deletes_nothing() {
+    let rows = [
+        (4, "", "0 1", ""),
+        (4, "1r", "0", ""),
+        (4, "0r 1r 2r", "", ""),
+        (1, "", "0", ""),
+        (1, "0r 1n", "", "1n"),
+    ];
+    check(&rows, |replicas| Want { at_most: 2, ..want(replicas) });
+    check(&[(3, "", "", "")], |replicas| Want { at_most: 0, ..want(replicas) });
+}
+
+fn any_pod() -> impl Strategy<Value = String> {
+    let index = select(vec!["-", "0", "1", "2", "3", "4", "5", "6"]);
+    let state = select(vec!["g", "p", "b", "n", "r", "r", "r", "u", "F", "S"]);
+    (index, state, select(vec!["", "", "", "!", "o", "o!"]), 0..3_u8)
+        .prop_map(|(index, state, marks, created)| format!("{index}{state}{marks}@{created}"))
+}
+
+/// Pods with unique names, so that a victim is one pod.
+fn any_pods() -> impl Strategy<Value = Vec<PodFact>> {
+    prop::collection::vec(any_pod(), 0..9).prop_map(|texts| {
+        let unique = |(at, text): (usize, &String)| {
+            let fact = pod(text);
+            PodFact { name: format!("{text}#{at}"), uid: format!("uid-{at}"), ..fact }
+        };
+        texts.iter().enumerate().map(unique).collect()
+    })
+}
+
+fn any_want() -> impl Strategy<Value = Want<'static>> {
+    (0..7_u32, 0..9_u32, any::<bool>()).prop_map(|(replicas, at_most, may_complete)| Want {
+        replicas,
+        hash: HASH,
+        may_complete,
+        at_most,
+    })
+}
+
+/// Pods that count as wanted, one for each index.
+fn counted(want: Want<'_>, pods: &[PodFact]) -> usize {
+    let counts = |it: &&PodFact| it.is_live() && (want.may_complete || it.phase != Phase::Succeeded);
+    let live: Vec<&PodFact> = pods.iter().filter(counts).collect();
+    let held: BTreeSet<u32> = live.iter().filter(|it| it.holds_index()).filter_map(|it| it.index).collect();
+    held.len() + live.iter().filter(|it| it.index.is_none() || !it.holds_index()).count()
+}
+
+fn survivors(plan: &PodPlan, pods: &[PodFact]) -> Vec<PodFact> {
+    pods.iter().filter(|pod| plan.delete.iter().all(|it| it.uid != pod.uid)).cloned().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plan_leads_to_what_is_wanted_and_then_to_rest(want in any_want(), before in any_pods()) {
+        let first = plan(want, &before.iter().collect::<Vec<_>>());
+        let mut after = survivors(&first, &before);
+        after.extend(first.create.iter().map(|index| pod(&format!("{index}g@500"))));
+
+        let wanted = want.replicas as usize;
+        let expected = counted(want, &before).max(wanted.min(want.at_most as usize)).min(wanted);
+        let live: Vec<&PodFact> = after.iter().filter(|it| it.is_live()).collect();
+        prop_assert_eq!(live.len(), expected);
+        let mut indices: Vec<u32> = live.iter().filter(|it| it.holds_index()).filter_map(|it| it.index).collect();
+        indices.sort_unstable();
+        let all = indices.len();
+        indices.dedup();
+        prop_assert_eq!(indices.len(), all, "an index twice");
+        prop_assert_eq!(plan(want, &after.iter().collect::<Vec<_>>()), PodPlan::default());
+    }
+
+    #[test]
+    fn no_pod_that_is_wanted_is_deleted(want in any_want(), before in any_pods()) {
+        let plan = plan(want, &before.iter().collect::<Vec<_>>());
+        let after = survivors(&plan, &before);
+        prop_assert!(counted(want, &after) >= counted(want, &before).min(want.replicas as usize));
+        // Each victim once, and none that is leaving anyway.
+        prop_assert_eq!(after.len() + plan.delete.len(), before.len());
+        prop_assert!(before.iter().filter(|it| it.terminating).all(|it| after.contains(it)));
+    }
+
+    #[test]
+    fn the_order_of_pods_does_not_matter(want in any_want(), pods in any_pods(), turn in 0..9_usize) {
+        let mut turned: Vec<&PodFact> = pods.iter().collect();
+        turned.rotate_left(turn % pods.len().max(1));
+        let names = |plan: &PodPlan| plan.delete.iter().map(|it| it.name.clone()).collect::<BTreeSet<_>>();
+        let (one, other) = (plan(want, &pods.iter().collect::<Vec<_>>()), plan(want, &turned));
+        prop_assert_eq!(&one.create, &other.create);
+        prop_assert_eq!(names(&one), names(&other));
+    }
+}

@@ -1,0 +1,120 @@
+//! Status of a PodGang.
+
+use grove_api::{
+    constants::{conditions as names, phases},
+    wire::PodGangStatus,
+};
+use k8s_openapi::jiff::Timestamp;
+
+use super::conditions::{Now, is_true, put, remove};
+use crate::{
+    facts::PodFact,
+    gang::{self, CliqueSeen, Seen},
+};
+
+/// The status. `initialized`: the gang is complete, and this is the write that says so.
+pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus {
+    let mut status = seen.gang.status.clone().unwrap_or_default();
+    let was_placed = is_true(&status.conditions, names::pod_gang::SCHEDULED)
+        || status.conditions.iter().any(|it| it.type_ == names::pod_gang::UNHEALTHY);
+    let initialized = initialized || gang::is_initialized(seen.gang);
+    let scheduled = initialized && gang::is_scheduled(seen);
+    let ready = scheduled && short(seen, |it| it.tally().ready).is_none();
+
+    put(&mut status.conditions, initialized_condition(seen, initialized), None, now);
+    put(&mut status.conditions, scheduled_condition(seen, initialized, scheduled), None, now);
+    put(&mut status.conditions, ready_condition(seen, scheduled, ready), None, now);
+    // Only what had its place once can lose it.
+    if was_placed || scheduled {
+        put(&mut status.conditions, unhealthy_condition(seen), None, now);
+    }
+    match refused(seen) {
+        None => remove(&mut status.conditions, names::REPLICA_FAILURE),
+        Some(message) => {
+            let reason = names::FAILED_CREATE;
+            let condition = Now { type_: names::REPLICA_FAILURE, status: Some(true), reason, message };
+            put(&mut status.conditions, condition, None, now);
+        }
+    }
+    let phase = match (scheduled, ready) {
+        (true, true) => phases::RUNNING,
+        (true, false) => phases::STARTING,
+        (false, _) => phases::PENDING,
+    };
+    phase.clone_into(&mut status.phase);
+    status
+}
+
+/// The first clique that has fewer than its minimum, in words.
+fn short(seen: &Seen<'_>, count: impl Fn(&CliqueSeen<'_>) -> u32) -> Option<String> {
+    seen.cliques.iter().find_map(|(name, clique)| {
+        if clique.clique.is_none() {
+            return Some(format!("PodClique {name} does not exist"));
+        }
+        let (count, minimum) = (count(clique), clique.minimum());
+        (count < minimum).then(|| format!("{name} has {count} of at least {minimum}"))
+    })
+}
+
+fn refused(seen: &Seen<'_>) -> Option<String> {
+    let refusals = seen.cliques.iter().filter_map(|(name, it)| it.refusal.map(|refusal| (name, refusal)));
+    refusals.map(|(name, it)| format!("{name}: {}", it.message)).next()
+}
+
+fn initialized_condition(seen: &Seen<'_>, initialized: bool) -> Now<'static> {
+    let type_ = names::pod_gang::INITIALIZED;
+    if initialized {
+        let message = "all pods exist and are listed".to_owned();
+        return Now { type_, status: Some(true), reason: names::pod_gang::ALL_PODS_CREATED, message };
+    }
+    let message = refused(seen).unwrap_or_else(|| "not all pods of the gang exist".to_owned());
+    Now { type_, status: Some(false), reason: names::pod_gang::PODS_NOT_CREATED, message }
+}
+
+fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> Now<'static> {
+    use names::pod_gang as reasons;
+    let (reason, message) = if scheduled {
+        (reasons::PLACED, "the minimum of every clique is bound to nodes".to_owned())
+    } else if !initialized {
+        (reasons::PODS_NOT_CREATED, "the gang is not complete".to_owned())
+    } else if !seen.may_go {
+        (reasons::WAITING_FOR_BASE, "the base gang has to be bound first".to_owned())
+    } else if let Some(words) = unschedulable(seen) {
+        (reasons::UNSCHEDULABLE, words)
+    } else {
+        let message = short(seen, |it| it.tally().scheduled);
+        (reasons::WAITING_FOR_SCHEDULER, message.map(|it| format!("{it} bound")).unwrap_or_default())
+    };
+    Now { type_: reasons::SCHEDULED, status: Some(scheduled), reason, message }
+}
+
+fn unschedulable(seen: &Seen<'_>) -> Option<String> {
+    let pods = seen.cliques.values().flat_map(|it| &it.pods).filter(|it| it.is_live());
+    pods.filter_map(|pod: &&PodFact| pod.unschedulable.as_ref().map(|it| format!("{}: {it}", pod.name)))
+        .next()
+}
+
+fn ready_condition(seen: &Seen<'_>, scheduled: bool, ready: bool) -> Now<'static> {
+    use names::pod_gang as reasons;
+    let (reason, message) = if ready {
+        (reasons::PODS_READY, "the minimum of every clique is ready".to_owned())
+    } else if scheduled {
+        let message = short(seen, |it| it.tally().ready).map(|it| format!("{it} ready"));
+        (reasons::PODS_NOT_READY, message.unwrap_or_default())
+    } else {
+        (reasons::NOT_SCHEDULED, "the gang is not bound".to_owned())
+    };
+    Now { type_: reasons::READY, status: Some(ready), reason, message }
+}
+
+fn unhealthy_condition(seen: &Seen<'_>) -> Now<'static> {
+    use names::pod_gang as reasons;
+    let lost = short(seen, |it| it.tally().scheduled);
+    let failing = short(seen, |it| it.tally().healthy());
+    let (status, reason, message) = match (lost, failing) {
+        (Some(lost), _) => (true, reasons::PODS_LOST, format!("{lost} bound")),
+        (None, Some(failing)) => (true, reasons::PODS_FAILING, format!("{failing} healthy")),
+        (None, None) => (false, reasons::HEALTHY, "every clique has its minimum".to_owned()),
+    };
+    Now { type_: reasons::UNHEALTHY, status: Some(status), reason, message }
+}

@@ -1,0 +1,309 @@
+//! Status of a PodCliqueSet: counters, and conditions that say in words what is awaited.
+
+use std::collections::BTreeMap;
+
+use grove_api::{
+    constants::{conditions as names, phases},
+    names as objects,
+    wire::{
+        LastError, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, PodGang, PodGangPhase,
+        PodGangStatusSummary,
+    },
+};
+use k8s_openapi::jiff::Timestamp;
+
+use super::{
+    CliqueState,
+    conditions::{Now, is_true, put, remove},
+    group::ReplicaTally,
+    topology::{self, TopologySeen},
+};
+use crate::{
+    layout::{self, count, set_name, wire_count},
+    objects::set_selector,
+};
+
+/// Gangs that the status lists; of more, the ones that need attention.
+pub const MAX_GANGS: usize = 100;
+
+/// What is reported on.
+#[derive(Clone, Debug)]
+pub struct SetReport<'a> {
+    /// The set, with every default filled in.
+    pub set: &'a PodCliqueSet,
+    /// All its cliques by name.
+    pub cliques: BTreeMap<&'a str, CliqueState<'a>>,
+    /// Its scaling groups by name.
+    pub groups: BTreeMap<&'a str, &'a PodCliqueScalingGroup>,
+    /// Its gangs.
+    pub gangs: Vec<&'a PodGang>,
+    /// Its topology.
+    pub topology: TopologySeen<'a>,
+    /// Hash of its template.
+    pub generation_hash: String,
+    /// What went wrong with its children.
+    pub errors: Vec<LastError>,
+    /// Generation whose children were created, changed and deleted.
+    pub acted: Option<i64>,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// The status.
+pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
+    let set = report.set;
+    let mut status = set.status.clone().unwrap_or_default();
+    let replicas = Replicas::of(report);
+    status.observed_generation = report.acted.max(status.observed_generation);
+    status.replicas = set.spec.replicas;
+    status.available_replicas = wire_count(replicas.available);
+    status.updated_replicas = wire_count(replicas.updated);
+    status.hpa_pod_selector = Some(set_selector(set_name(set)));
+    status.current_generation_hash = Some(report.generation_hash.clone());
+    status.last_errors.clone_from(&report.errors);
+    let refusal = report.cliques.values().find_map(|it| it.refusal.as_ref().map(|refusal| (it, refusal)));
+    status.last_errors.extend(refusal.map(|(_, it)| super::clique::refused(it)));
+
+    let mut gangs: Vec<Summary<'_>> = report.gangs.iter().map(|it| Summary::of(it)).collect();
+    gangs.sort_by_key(Summary::rank);
+    let counts = Counts::of(&gangs);
+    status.pod_gang_statuses = gangs.into_iter().take(MAX_GANGS).map(Summary::into_wire).collect();
+
+    let (generation, now) = (set.metadata.generation, report.now);
+    let mut conditions = std::mem::take(&mut status.conditions);
+    put(&mut conditions, available(&replicas, count(set.spec.replicas)), generation, now);
+    put(&mut conditions, progressing(report, &counts), generation, now);
+    match refusal {
+        None => remove(&mut conditions, names::REPLICA_FAILURE),
+        Some((clique, refusal)) => {
+            let name = clique.clique.metadata.name.as_deref().unwrap_or_default();
+            let message = format!("{name}: {}", refusal.message);
+            let reason = names::FAILED_CREATE;
+            let failure = Now { type_: names::REPLICA_FAILURE, status: Some(true), reason, message };
+            put(&mut conditions, failure, generation, now);
+        }
+    }
+    match topology::condition(set, report.topology) {
+        None => remove(&mut conditions, names::topology_levels_unavailable::TYPE),
+        Some(condition) => put(&mut conditions, condition, generation, now),
+    }
+    match update_pending(report) {
+        Some(pending) => put(&mut conditions, pending, generation, now),
+        None if is_true(&conditions, names::update_pending::TYPE) => {
+            let message = "every pod is of the current template".to_owned();
+            let reason = names::update_pending::ALL_CURRENT;
+            let done = Now { type_: names::update_pending::TYPE, status: Some(false), reason, message };
+            put(&mut conditions, done, generation, now);
+        }
+        None => {}
+    }
+    status.conditions = conditions;
+    status
+}
+
+/// Set replicas, counted; and the first that is not available, in words.
+struct Replicas {
+    available: usize,
+    updated: usize,
+    missing: Option<String>,
+}
+
+impl Replicas {
+    fn of(report: &SetReport<'_>) -> Self {
+        let mut replicas = Self { available: 0, updated: 0, missing: None };
+        for replica in 0..count(report.set.spec.replicas) {
+            match short_of(report, replica) {
+                Some(missing) => {
+                    replicas.missing.get_or_insert(missing);
+                }
+                None => {
+                    replicas.available += 1;
+                    replicas.updated += usize::from(is_updated(report, replica));
+                }
+            }
+        }
+        replicas
+    }
+}
+
+/// What a set replica lacks to be available.
+fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
+    let set = report.set;
+    for clique in layout::standalone(set, replica) {
+        match report.cliques.get(clique.name.as_str()).filter(|it| it.is_present()) {
+            None => return Some(format!("PodClique {} does not exist", clique.name)),
+            Some(state) if !state.is_available() => {
+                let (ready, minimum) = (state.tally.ready, state.minimum());
+                return Some(format!("{} has {ready} of at least {minimum} pods ready", clique.name));
+            }
+            Some(_) => {}
+        }
+    }
+    for config in &set.spec.template.scaling_groups {
+        let name = objects::scaling_group(set_name(set), replica, &config.name);
+        let Some(group) = group(report, &name) else {
+            return Some(format!("PodCliqueScalingGroup {name} does not exist"));
+        };
+        let minimum = group.spec.min_available.map_or(1, count) as usize;
+        let available = tally(report, replica, config, group).available;
+        if available < minimum {
+            return Some(format!("{name} has {available} of at least {minimum} replicas available"));
+        }
+    }
+    None
+}
+
+fn group<'a>(report: &SetReport<'a>, name: &str) -> Option<&'a PodCliqueScalingGroup> {
+    report.groups.get(name).copied().filter(|it| it.metadata.deletion_timestamp.is_none())
+}
+
+fn tally(
+    report: &SetReport<'_>,
+    replica: u32,
+    config: &grove_api::wire::ScalingGroupConfig,
+    group: &PodCliqueScalingGroup,
+) -> ReplicaTally {
+    let replicas = (0..count(group.spec.replicas)).map(|group_replica| {
+        let members = layout::members(report.set, replica, config, group_replica);
+        (group_replica, members.map(|it| report.cliques.get(it.name.as_str()).cloned()).collect())
+    });
+    ReplicaTally::of(&replicas.collect(), Some(&report.generation_hash))
+}
+
+fn is_updated(report: &SetReport<'_>, replica: u32) -> bool {
+    let hash = report.generation_hash.as_str();
+    let set = report.set;
+    let cliques = layout::standalone(set, replica)
+        .all(|it| report.cliques.get(it.name.as_str()).is_some_and(|it| it.is_converged(hash)));
+    let groups = set.spec.template.scaling_groups.iter().all(|config| {
+        let name = objects::scaling_group(set_name(set), replica, &config.name);
+        let status = group(report, &name).and_then(|it| it.status.as_ref());
+        status.is_some_and(|it| it.current_pod_clique_set_generation_hash.as_deref() == Some(hash))
+    });
+    cliques && groups
+}
+
+fn available(replicas: &Replicas, wanted: u32) -> Now<'static> {
+    let type_ = names::available::TYPE;
+    match &replicas.missing {
+        None => {
+            let message = format!("{wanted} of {wanted} replicas are available");
+            Now { type_, status: Some(true), reason: names::available::ALL, message }
+        }
+        Some(missing) => {
+            let message = format!("{} of {wanted} replicas are available; {missing}", replicas.available);
+            Now { type_, status: Some(false), reason: names::available::NOT_ALL, message }
+        }
+    }
+}
+
+fn progressing(report: &SetReport<'_>, counts: &Counts) -> Now<'static> {
+    use names::progressing as reasons;
+    let cliques = report.cliques.values();
+    let (mut wanted, mut live, mut ready) = (0, 0, 0);
+    for state in cliques.filter(|it| it.is_present()) {
+        wanted += state.clique.spec.replicas.map_or(0, count);
+        live += state.tally.live;
+        ready += state.tally.ready;
+    }
+    let acted = report.acted == report.set.metadata.generation;
+    let (status, reason) = if !report.errors.is_empty() {
+        (true, reasons::RETRYING)
+    } else if !acted || live != wanted {
+        (true, reasons::CREATING)
+    } else if ready < wanted {
+        (true, reasons::AWAITING_PODS)
+    } else {
+        (false, reasons::COMPLETE)
+    };
+    let message = format!("{ready} of {wanted} pods are ready; gangs: {}", counts.words());
+    Now { type_: reasons::TYPE, status: Some(status), reason, message }
+}
+
+fn update_pending(report: &SetReport<'_>) -> Option<Now<'static>> {
+    let (mut live, mut updated) = (0, 0);
+    for state in report.cliques.values().filter(|it| it.is_present()) {
+        live += state.tally.live;
+        updated += state.tally.updated;
+    }
+    let old = live.checked_sub(updated).filter(|it| *it > 0)?;
+    let message =
+        format!("{old} of {live} pods are of an older template; they keep running until they are deleted");
+    let reason = names::update_pending::OLD_PODS_KEPT;
+    Some(Now { type_: names::update_pending::TYPE, status: Some(true), reason, message })
+}
+
+/// A gang in the list.
+struct Summary<'a> {
+    gang: &'a PodGang,
+    phase: PodGangPhase,
+    unhealthy: bool,
+}
+
+impl<'a> Summary<'a> {
+    fn of(gang: &'a PodGang) -> Self {
+        let status = gang.status.as_ref();
+        let phase = match status.map(|it| it.phase.as_str()) {
+            Some(phases::RUNNING) => PodGangPhase::Running,
+            Some(phases::STARTING) => PodGangPhase::Starting,
+            Some(phases::FAILED) => PodGangPhase::Failed,
+            Some(phases::SUCCEEDED) => PodGangPhase::Succeeded,
+            _ => PodGangPhase::Pending,
+        };
+        let unhealthy = status.is_some_and(|it| is_true(&it.conditions, names::pod_gang::UNHEALTHY));
+        Self { gang, phase, unhealthy }
+    }
+
+    /// Most in need of attention first; by name, so that an unchanged state is an unchanged list.
+    fn rank(&self) -> (u8, &'a str) {
+        let rank = match (self.unhealthy, self.phase) {
+            (true, _) => 0,
+            (false, PodGangPhase::Failed) => 1,
+            (false, PodGangPhase::Pending) => 2,
+            (false, PodGangPhase::Starting) => 3,
+            (false, PodGangPhase::Running | PodGangPhase::Succeeded) => 4,
+        };
+        (rank, self.gang.metadata.name.as_deref().unwrap_or_default())
+    }
+
+    /// Conditions only where something is amiss: they are a lot of text, and all is said by `Running`.
+    fn into_wire(self) -> PodGangStatusSummary {
+        let wanted = self.unhealthy || self.phase != PodGangPhase::Running;
+        let conditions = self.gang.status.iter().filter(|_| wanted).flat_map(|it| it.conditions.clone());
+        PodGangStatusSummary {
+            name: self.gang.metadata.name.clone().unwrap_or_default(),
+            phase: self.phase,
+            conditions: conditions.collect(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    pending: usize,
+    starting: usize,
+    running: usize,
+    unhealthy: usize,
+}
+
+impl Counts {
+    fn of(gangs: &[Summary<'_>]) -> Self {
+        let mut counts = Self::default();
+        for gang in gangs {
+            match gang.phase {
+                PodGangPhase::Starting => counts.starting += 1,
+                PodGangPhase::Running => counts.running += 1,
+                _ => counts.pending += 1,
+            }
+            counts.unhealthy += usize::from(gang.unhealthy);
+        }
+        counts
+    }
+
+    fn words(&self) -> String {
+        format!(
+            "{} running, {} starting, {} pending, {} unhealthy",
+            self.running, self.starting, self.pending, self.unhealthy
+        )
+    }
+}

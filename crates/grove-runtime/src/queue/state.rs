@@ -1,0 +1,178 @@
+//! Which keys wait, run and are delayed. Pure: the caller brings the time.
+
+use std::collections::BTreeMap;
+
+use tokio::time::Instant;
+
+/// Who is served first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lane {
+    Fresh,
+    Background,
+}
+
+/// Where a key is in its cycle.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Waiting { lane: Lane, number: u64, since: Instant },
+    Running { started: Instant, again: Option<(Lane, Instant)> },
+}
+
+/// What became of an added key.
+pub(super) struct Added {
+    /// It was not known to be dirty before.
+    pub(super) counts: bool,
+    /// A worker can take it now.
+    pub(super) waits: bool,
+}
+
+/// A run that ended.
+pub(super) struct Run {
+    pub(super) started: Instant,
+    pub(super) again: bool,
+}
+
+pub(super) struct State<T> {
+    places: BTreeMap<T, Place>,
+    /// Waiting keys in the order in which they are served.
+    order: BTreeMap<(Lane, u64), T>,
+    delays: BTreeMap<(Instant, u64), T>,
+    delayed: BTreeMap<T, (Instant, u64)>,
+    failures: BTreeMap<T, u32>,
+    next_number: u64,
+    closed: bool,
+}
+
+impl<T> Default for State<T> {
+    fn default() -> Self {
+        Self {
+            places: BTreeMap::new(),
+            order: BTreeMap::new(),
+            delays: BTreeMap::new(),
+            delayed: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            next_number: 0,
+            closed: false,
+        }
+    }
+}
+
+impl<T: Ord + Clone> State<T> {
+    pub(super) fn add(&mut self, key: T, lane: Lane, now: Instant) -> Added {
+        if self.closed {
+            return Added { counts: false, waits: false };
+        }
+        match self.places.get_mut(&key) {
+            None => {
+                self.wait(key, lane, now);
+                Added { counts: true, waits: true }
+            }
+            Some(&mut Place::Waiting { lane: known, number, since }) => {
+                if lane < known {
+                    self.order.remove(&(known, number));
+                    self.wait(key, lane, since);
+                }
+                Added { counts: false, waits: false }
+            }
+            Some(Place::Running { again, .. }) => {
+                let counts = again.is_none();
+                let (known, since) = again.unwrap_or((lane, now));
+                *again = Some((lane.min(known), since));
+                Added { counts, waits: false }
+            }
+        }
+    }
+
+    /// Takes the key that is first in order.
+    pub(super) fn take(&mut self, now: Instant) -> Option<(T, Instant)> {
+        let (_, key) = self.order.pop_first()?;
+        let place = self.places.insert(key.clone(), Place::Running { started: now, again: None });
+        let since = match place {
+            Some(Place::Waiting { since, .. }) => since,
+            _ => now,
+        };
+        Some((key, since))
+    }
+
+    /// Ends a run; nothing if `key` does not run.
+    pub(super) fn done(&mut self, key: &T) -> Option<Run> {
+        let &Place::Running { started, again } = self.places.get(key)? else { return None };
+        let again = again.filter(|_| !self.closed);
+        match again {
+            Some((lane, since)) => self.wait(key.clone(), lane, since),
+            None => drop(self.places.remove(key)),
+        }
+        Some(Run { started, again: again.is_some() })
+    }
+
+    /// Adds `key` at `when`. Says whether this is now the first delay to end.
+    pub(super) fn delay(&mut self, key: T, when: Instant) -> bool {
+        if self.closed {
+            return false;
+        }
+        if let Some(&known) = self.delayed.get(&key) {
+            if known.0 <= when {
+                return false;
+            }
+            self.delays.remove(&known);
+        }
+        let number = self.number();
+        self.delayed.insert(key.clone(), (when, number));
+        self.delays.insert((when, number), key);
+        self.next_delay() == Some(when)
+    }
+
+    /// Queues keys whose delay has ended and returns how many of them are new.
+    pub(super) fn mature(&mut self, now: Instant) -> u64 {
+        let mut counted = 0;
+        while let Some(first) = self.delays.first_entry().filter(|first| first.key().0 <= now) {
+            let ((when, _), key) = first.remove_entry();
+            self.delayed.remove(&key);
+            counted += u64::from(self.add(key, Lane::Fresh, when).counts);
+        }
+        counted
+    }
+
+    pub(super) fn next_delay(&self) -> Option<Instant> {
+        self.delays.first_key_value().map(|((when, _), _)| *when)
+    }
+
+    /// Notes a failure and returns how many there were before it.
+    pub(super) fn failed(&mut self, key: &T) -> u32 {
+        let failures = self.failures.entry(key.clone()).or_default();
+        let before = *failures;
+        *failures = failures.saturating_add(1);
+        before
+    }
+
+    pub(super) fn forget(&mut self, key: &T) {
+        self.failures.remove(key);
+    }
+
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.order.len()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.places.is_empty() && self.delays.is_empty()
+    }
+
+    fn wait(&mut self, key: T, lane: Lane, since: Instant) {
+        let number = self.number();
+        self.order.insert((lane, number), key.clone());
+        self.places.insert(key, Place::Waiting { lane, number, since });
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+}

@@ -1,0 +1,76 @@
+//! How urgent a write is.
+
+use http::{Method, Request};
+
+/// How urgent a write is; the first one is the most urgent.
+///
+/// A request may carry a lane as an extension. Without one, method and path decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// Brings objects into being or removes them: what users wait for.
+    Create,
+    /// Changes objects.
+    Change,
+    /// Reports what is.
+    Status,
+    /// Tells a story, for whoever reads it.
+    Event,
+}
+
+impl Lane {
+    /// All lanes, the most urgent first.
+    pub(super) const ALL: [Self; 4] = [Self::Create, Self::Change, Self::Status, Self::Event];
+
+    /// Lane of a request, or `None` if it must never wait: reads, watches, and leases, on which leadership depends.
+    pub(super) fn of<B>(request: &Request<B>) -> Option<Self> {
+        let mut segments = request.uri().path().split('/');
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        if is_read || segments.clone().any(|segment| segment == "leases") {
+            return None;
+        }
+        if let Some(lane) = request.extensions().get() {
+            return Some(*lane);
+        }
+        if segments.clone().any(|segment| segment == "events") {
+            return Some(Self::Event);
+        }
+        if segments.next_back() == Some("status") {
+            return Some(Self::Status);
+        }
+        Some(match *request.method() {
+            Method::POST | Method::DELETE => Self::Create,
+            _ => Self::Change,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn method_and_path_decide() {
+        let pods = "/api/v1/namespaces/ns/pods";
+        for (method, path, want) in [
+            ("GET", "/api/v1/pods?watch=true", None),
+            ("HEAD", pods, None),
+            ("PUT", "/apis/coordination.k8s.io/v1/namespaces/ns/leases/grove", None),
+            ("POST", pods, Some(Lane::Create)),
+            ("POST", "/api/v1/namespaces/status/pods?", Some(Lane::Create)),
+            ("DELETE", "/api/v1/namespaces/ns/pods/a", Some(Lane::Create)),
+            ("PATCH", "/api/v1/namespaces/ns/pods/a?fieldManager=x", Some(Lane::Change)),
+            ("PUT", "/api/v1/namespaces/ns/pods/a", Some(Lane::Change)),
+            ("PATCH", "/api/v1/namespaces/ns/pods/a/status?", Some(Lane::Status)),
+            ("POST", "/apis/events.k8s.io/v1/namespaces/ns/events", Some(Lane::Event)),
+        ] {
+            let request = Request::builder().method(method).uri(path).body(()).unwrap();
+            assert_eq!(Lane::of(&request), want, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn an_extension_goes_before_method_and_path() {
+        let request = Request::post("/api/v1/namespaces/ns/pods").extension(Lane::Status).body(()).unwrap();
+        assert_eq!(Lane::of(&request), Some(Lane::Status));
+    }
+}

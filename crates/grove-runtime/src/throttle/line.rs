@@ -1,0 +1,229 @@
+//! Who may pass next, and when. Pure: the caller brings the time, and a ticket for each one who waits.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::lane::Lane;
+
+/// Who has waited longer than this is old, and gets every [`OLD_SHARE`]th grant whatever its lane: nothing starves.
+const OLD: Duration = Duration::from_secs(1);
+const OLD_SHARE: u32 = 4;
+
+/// Token bucket, bound on what is in flight, and one queue per lane. `W` is how a waiter is told.
+pub(super) struct Line<W> {
+    rate: Option<Rate>,
+    in_flight: usize,
+    most_in_flight: usize,
+    waiting: BTreeMap<(Lane, u64), (Instant, W)>,
+    next_number: u64,
+    grants: u32,
+}
+
+/// A token bucket as the time at which it will be full again.
+struct Rate {
+    interval: Duration,
+    /// How far `full_at` may be ahead: the burst, less the token that is being taken.
+    slack: Duration,
+    full_at: Option<Instant>,
+}
+
+/// What a line can do now.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next<W> {
+    /// This waiter may pass.
+    Grant(W),
+    /// Somebody waits for a token that comes at this time.
+    Token(Instant),
+    /// Nobody waits, or something in flight must end first.
+    Nothing,
+}
+
+impl<W> Line<W> {
+    /// `qps <= 0` means no rate, `in_flight == 0` no bound.
+    pub(super) fn new(qps: f64, burst: u32, in_flight: usize) -> Self {
+        let rate = (qps > 0.0).then(|| {
+            // A rate so small that its interval has no representation is as good as a day.
+            let interval = Duration::try_from_secs_f64(qps.recip()).unwrap_or(Duration::from_hours(24));
+            Rate { interval, slack: interval.saturating_mul(burst.saturating_sub(1)), full_at: None }
+        });
+        let most_in_flight = if in_flight == 0 { usize::MAX } else { in_flight };
+        Self { rate, in_flight: 0, most_in_flight, waiting: BTreeMap::new(), next_number: 0, grants: 0 }
+    }
+
+    /// Joins the queue of `lane` and returns the place, for [`leave`](Self::leave).
+    pub(super) fn join(&mut self, lane: Lane, now: Instant, ticket: W) -> (Lane, u64) {
+        self.next_number += 1;
+        let place = (lane, self.next_number);
+        self.waiting.insert(place, (now, ticket));
+        place
+    }
+
+    /// Leaves the queue; without effect for somebody who has passed.
+    pub(super) fn leave(&mut self, place: (Lane, u64)) {
+        self.waiting.remove(&place);
+    }
+
+    /// Somebody who passed is through.
+    pub(super) fn release(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// Lets the next one pass if possible.
+    pub(super) fn next(&mut self, now: Instant) -> Next<W> {
+        if self.waiting.is_empty() || self.in_flight >= self.most_in_flight {
+            return Next::Nothing;
+        }
+        if let Some(at) = self.rate.as_ref().and_then(|rate| rate.next_token(now)) {
+            return Next::Token(at);
+        }
+        let Some((_, ticket)) = self.chosen(now).and_then(|place| self.waiting.remove(&place)) else {
+            return Next::Nothing;
+        };
+        if let Some(rate) = &mut self.rate {
+            rate.take(now);
+        }
+        self.in_flight += 1;
+        self.grants = self.grants.wrapping_add(1);
+        Next::Grant(ticket)
+    }
+
+    fn chosen(&self, now: Instant) -> Option<(Lane, u64)> {
+        if self.grants % OLD_SHARE == OLD_SHARE - 1 {
+            let old = self.firsts().filter(|(_, since)| now.saturating_duration_since(*since) > OLD);
+            if let Some((place, _)) = old.min_by_key(|((_, number), _)| *number) {
+                return Some(place);
+            }
+        }
+        self.waiting.keys().next().copied()
+    }
+
+    /// Whoever has waited longest in each lane.
+    fn firsts(&self) -> impl Iterator<Item = ((Lane, u64), Instant)> {
+        let first = |lane: Lane| self.waiting.range((lane, 0)..=(lane, u64::MAX)).next();
+        Lane::ALL.into_iter().filter_map(first).map(|(place, (since, _))| (*place, *since))
+    }
+}
+
+impl Rate {
+    /// When the next token comes; `None` if there is one now.
+    fn next_token(&self, now: Instant) -> Option<Instant> {
+        let full_at = self.full_at.filter(|full_at| *full_at > now + self.slack)?;
+        Some(full_at.checked_sub(self.slack).unwrap_or(now))
+    }
+
+    fn take(&mut self, now: Instant) {
+        let full_at = self.full_at.map_or(now, |full_at| full_at.max(now));
+        self.full_at = Some(full_at + self.interval);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(line: &mut Line<&'static str>, now: Instant) -> Vec<&'static str> {
+        std::iter::from_fn(|| match line.next(now) {
+            Next::Grant(ticket) => Some(ticket),
+            _ => None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn lanes_in_order_and_first_come_first_served_in_each() {
+        let (mut line, now) = (Line::new(0.0, 0, 0), Instant::now());
+        for (lane, ticket) in [
+            (Lane::Event, "e1"),
+            (Lane::Status, "s1"),
+            (Lane::Create, "c1"),
+            (Lane::Change, "m1"),
+            (Lane::Create, "c2"),
+            (Lane::Event, "e2"),
+        ] {
+            line.join(lane, now, ticket);
+        }
+        assert_eq!(passed(&mut line, now), ["c1", "c2", "m1", "s1", "e1", "e2"]);
+    }
+
+    #[test]
+    fn the_old_get_every_fourth_grant() {
+        let (mut line, start) = (Line::new(0.0, 0, 0), Instant::now());
+        line.join(Lane::Event, start, "e1");
+        line.join(Lane::Status, start, "s1");
+        line.join(Lane::Event, start, "e2");
+        let now = start + OLD + Duration::from_millis(1);
+        for ticket in ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"] {
+            line.join(Lane::Create, now, ticket);
+        }
+        let want = ["c1", "c2", "c3", "e1", "c4", "c5", "c6", "s1", "c7", "c8", "e2"];
+        assert_eq!(passed(&mut line, now), want);
+    }
+
+    #[test]
+    fn nobody_is_old_before_a_second() {
+        let (mut line, start) = (Line::new(0.0, 0, 0), Instant::now());
+        line.join(Lane::Event, start, "e1");
+        for ticket in ["c1", "c2", "c3", "c4"] {
+            line.join(Lane::Create, start, ticket);
+        }
+        assert_eq!(passed(&mut line, start + OLD), ["c1", "c2", "c3", "c4", "e1"]);
+    }
+
+    #[test]
+    fn a_burst_and_then_the_rate() {
+        let (mut line, start) = (Line::new(10.0, 3, 0), Instant::now());
+        for ticket in ["a", "b", "c", "d", "e", "f"] {
+            line.join(Lane::Create, start, ticket);
+        }
+        assert_eq!(passed(&mut line, start), ["a", "b", "c"]);
+        let tenth = Duration::from_millis(100);
+        assert_eq!(line.next(start), Next::Token(start + tenth));
+        assert_eq!(passed(&mut line, start + tenth), ["d"]);
+        assert_eq!(passed(&mut line, start + tenth * 3), ["e", "f"]);
+        // The bucket never holds more than the burst.
+        for ticket in ["g", "h", "i", "j"] {
+            line.join(Lane::Create, start, ticket);
+        }
+        assert_eq!(passed(&mut line, start + Duration::from_secs(60)), ["g", "h", "i"]);
+    }
+
+    #[test]
+    fn a_burst_of_none_still_passes_one() {
+        let (mut line, start) = (Line::new(1.0, 0, 0), Instant::now());
+        line.join(Lane::Create, start, "a");
+        line.join(Lane::Create, start, "b");
+        assert_eq!(passed(&mut line, start), ["a"]);
+    }
+
+    #[test]
+    fn what_is_in_flight_is_bounded() {
+        let (mut line, now) = (Line::new(-1.0, 0, 2), Instant::now());
+        for ticket in ["a", "b", "c"] {
+            line.join(Lane::Create, now, ticket);
+        }
+        assert_eq!(passed(&mut line, now), ["a", "b"]);
+        assert_eq!(line.next(now), Next::Nothing);
+        line.release();
+        assert_eq!(passed(&mut line, now), ["c"]);
+    }
+
+    #[test]
+    fn who_leaves_is_not_served() {
+        let (mut line, now) = (Line::new(0.0, 0, 0), Instant::now());
+        let place = line.join(Lane::Create, now, "a");
+        line.join(Lane::Create, now, "b");
+        line.leave(place);
+        assert_eq!(passed(&mut line, now), ["b"]);
+    }
+
+    #[test]
+    fn odd_rates_do_no_harm() {
+        for qps in [f64::MIN_POSITIVE, f64::INFINITY, f64::NAN, 1e12] {
+            let (mut line, now) = (Line::new(qps, 1, 0), Instant::now());
+            line.join(Lane::Create, now, "a");
+            assert_eq!(passed(&mut line, now), ["a"], "{qps}");
+        }
+    }
+}

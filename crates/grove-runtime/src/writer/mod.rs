@@ -1,0 +1,243 @@
+//! The only way in which controllers change the cluster. Knows verbs, and no policy.
+
+mod error;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use http::Request as HttpRequest;
+use kube::Client;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions, Request};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cache::Cached;
+use crate::throttle::Lane;
+
+pub use error::WriteError;
+pub use kube::api::PropagationPolicy as Propagation;
+
+/// How to delete.
+#[derive(Clone, Debug, Default)]
+pub struct Delete {
+    /// Grace period in seconds; the object's own when absent.
+    pub grace: Option<u32>,
+    /// What becomes of dependents; the kind's default when absent.
+    pub propagation: Option<Propagation>,
+}
+
+/// What a delete achieved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deleted<V> {
+    /// The object does not exist (any longer).
+    Gone,
+    /// The object is terminating: it has finalizers or a grace period.
+    Accepted(V),
+}
+
+/// Writes to the cluster in the name of one field manager.
+#[derive(Clone)]
+pub struct Writer {
+    client: Client,
+    field_manager: &'static str,
+    lane: Option<Lane>,
+}
+
+impl Writer {
+    /// A writer whose changes are recorded under `field_manager`.
+    pub fn new(client: Client, field_manager: &'static str) -> Self {
+        Self { client, field_manager, lane: None }
+    }
+
+    /// The same writer with a fixed urgency instead of that of method and path.
+    #[must_use]
+    pub fn in_lane(&self, lane: Lane) -> Self {
+        Self { lane: Some(lane), ..self.clone() }
+    }
+
+    /// Creates `object` in `namespace` (`""` for cluster scope). The answer may be decoded as a projection of its kind.
+    pub async fn create<V: Cached>(&self, namespace: &str, object: &impl Serialize) -> Result<V, WriteError> {
+        let what = |name: &str| What::new::<V>("create", namespace, name);
+        let body =
+            serde_json::to_vec(object).map_err(|error| what("?").failed(kube::Error::SerdeError(error)))?;
+        let params = PostParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
+        // The name is only needed if something fails, and then it can be found in the body.
+        let name = |body: &[u8]| serde_json::from_slice::<Named>(body).unwrap_or_default().metadata.name();
+        let request = collection::<V>(namespace).create(&params, body.clone());
+        let request = request.map_err(|error| what(&name(&body)).unbuilt(error))?;
+        self.request(request).await.map_err(|error| what(&name(&body)).failed(error))
+    }
+
+    /// Merges `patch` into the object (JSON merge patch).
+    pub async fn patch<V: Cached>(
+        &self,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<V, WriteError> {
+        let what = What::new::<V>("patch", namespace, name);
+        let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
+        let request = collection::<V>(namespace).patch(name, &params, &Patch::Merge(patch));
+        self.send(&what, request).await
+    }
+
+    /// Merges `patch` into the object's status. The caller puts `metadata.resourceVersion` into it.
+    pub async fn patch_status<V: Cached>(
+        &self,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<V, WriteError> {
+        let what = What::new::<V>("patch status of", namespace, name);
+        let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
+        let request =
+            collection::<V>(namespace).patch_subresource("status", name, &params, &Patch::Merge(patch));
+        self.send(&what, request).await
+    }
+
+    /// Server-side apply: makes the fields in `object` so, and takes them over from other managers.
+    pub async fn apply<V: Cached>(
+        &self,
+        namespace: &str,
+        name: &str,
+        object: &Value,
+    ) -> Result<V, WriteError> {
+        let what = What::new::<V>("apply", namespace, name);
+        let params = PatchParams::apply(self.field_manager).force();
+        let request = collection::<V>(namespace).patch(name, &params, &Patch::Apply(object));
+        self.send(&what, request).await
+    }
+
+    /// Deletes the object with this UID, and never another one of the same name.
+    pub async fn delete<V: Cached>(
+        &self,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+        how: Delete,
+    ) -> Result<Deleted<V>, WriteError> {
+        let what = What::new::<V>("delete", namespace, name);
+        let params = DeleteParams {
+            grace_period_seconds: how.grace,
+            propagation_policy: how.propagation,
+            preconditions: Some(Preconditions { uid: Some(uid.to_owned()), ..Default::default() }),
+            ..Default::default()
+        };
+        let request = collection::<V>(namespace).delete(name, &params);
+        let answer: Value = match self.send(&what, request).await {
+            Err(error) if error.is_not_found() || error.is_other_uid() => return Ok(Deleted::Gone),
+            answer => answer?,
+        };
+        if !is_terminating(&answer) {
+            return Ok(Deleted::Gone);
+        }
+        let object = serde_json::from_value(answer);
+        object.map(Deleted::Accepted).map_err(|error| what.failed(kube::Error::SerdeError(error)))
+    }
+
+    /// Deletes all objects of the kind that `label_selector` selects in `namespace`.
+    pub async fn delete_collection<V: Cached>(
+        &self,
+        namespace: &str,
+        label_selector: &str,
+    ) -> Result<(), WriteError> {
+        let what = What::new::<V>("delete collection of", namespace, label_selector);
+        let params = ListParams::default().labels(label_selector);
+        let request = collection::<V>(namespace).delete_collection(&DeleteParams::default(), &params);
+        let request = request.map_err(|error| what.unbuilt(error))?;
+        // The answer lists everything that was deleted; nobody reads it.
+        self.client
+            .request_text(self.in_its_lane(request))
+            .await
+            .map(drop)
+            .map_err(|error| what.failed(error))
+    }
+
+    /// Sends any request, in the writer's lane.
+    pub async fn request<R: DeserializeOwned>(&self, request: HttpRequest<Vec<u8>>) -> kube::Result<R> {
+        self.client.request(self.in_its_lane(request)).await
+    }
+
+    async fn send<R: DeserializeOwned>(
+        &self,
+        what: &What,
+        request: Result<HttpRequest<Vec<u8>>, kube::core::request::Error>,
+    ) -> Result<R, WriteError> {
+        match request {
+            Err(error) => Err(what.unbuilt(error)),
+            Ok(request) => self.request(request).await.map_err(|error| what.failed(error)),
+        }
+    }
+
+    fn in_its_lane(&self, mut request: HttpRequest<Vec<u8>>) -> HttpRequest<Vec<u8>> {
+        if let Some(lane) = self.lane {
+            request.extensions_mut().insert(lane);
+        }
+        request
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("field_manager", &self.field_manager).finish_non_exhaustive()
+    }
+}
+
+fn collection<V: Cached>(namespace: &str) -> Request {
+    Request::new(V::url_path(&(), (!namespace.is_empty()).then_some(namespace)))
+}
+
+/// Whether the answer to a delete is an object that still exists.
+///
+/// A server answers a finished delete with a `Status` or, for some kinds, with the object as it was last.
+fn is_terminating(answer: &Value) -> bool {
+    let meta = &answer["metadata"];
+    let waits_for_finalizers = meta["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty());
+    let waits_for_grace = meta["deletionGracePeriodSeconds"].as_i64().is_some_and(|seconds| seconds > 0);
+    meta["deletionTimestamp"].is_string() && (waits_for_finalizers || waits_for_grace)
+}
+
+/// What a request was for, in case it fails.
+struct What {
+    verb: &'static str,
+    kind: String,
+    name: String,
+}
+
+impl What {
+    fn new<V: Cached>(verb: &'static str, namespace: &str, name: &str) -> Self {
+        let name = if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") };
+        Self { verb, kind: V::kind(&()).into_owned(), name }
+    }
+
+    fn failed(&self, error: kube::Error) -> WriteError {
+        let (verb, kind, name) = (self.verb, self.kind.clone(), self.name.clone());
+        WriteError { verb, kind, name, source: Box::new(error) }
+    }
+
+    fn unbuilt(&self, error: kube::core::request::Error) -> WriteError {
+        self.failed(kube::Error::BuildRequest(error))
+    }
+}
+
+/// The name of an object that is to be created.
+#[derive(Default, Deserialize)]
+struct Named {
+    #[serde(default)]
+    metadata: NamedMeta,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NamedMeta {
+    name: Option<String>,
+    generate_name: Option<String>,
+}
+
+impl NamedMeta {
+    fn name(self) -> String {
+        self.name.or(self.generate_name.map(|prefix| prefix + "*")).unwrap_or_else(|| "?".to_owned())
+    }
+}
