@@ -175,20 +175,22 @@ impl Failure {
         Self::new(422, "Invalid", message).with_details(details)
     }
 
+    pub(crate) fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
+        let message = format!("{} {name:?} is forbidden: {why}", resource.id());
+        Self::new(403, "Forbidden", message).about(resource, name)
+    }
+
     /// The namespace ends, so nothing new may come into it.
     pub(crate) fn namespace_terminating(resource: &Resource, name: &str, namespace: &str) -> Self {
-        let id = resource.id();
-        let message = format!(
-            "{id} {name:?} is forbidden: unable to create new content in namespace {namespace} because it is being terminated"
-        );
-        let cause = Cause {
-            reason: "NamespaceTerminating".to_owned(),
-            message: format!("namespace {namespace} is being terminated"),
-            field: "metadata.namespace".to_owned(),
-        };
-        let mut failure = Self::new(403, "Forbidden", message).about(resource, name);
+        let why =
+            format!("unable to create new content in namespace {namespace} because it is being terminated");
+        let mut failure = Self::forbidden(resource, name, &why);
         if let Some(details) = &mut failure.details {
-            details.causes.push(cause);
+            details.causes.push(Cause {
+                reason: "NamespaceTerminating".to_owned(),
+                message: format!("namespace {namespace} is being terminated"),
+                field: "metadata.namespace".to_owned(),
+            });
         }
         failure
     }

@@ -77,7 +77,7 @@ impl ApiServer {
 
     /// Asks `decide` before every write of a client what is to go wrong with it. Replaces who was asked before.
     ///
-    /// `decide` must not use the server.
+    /// `decide` may look at the store and write, but not replace itself. The collector's writes are not asked about.
     pub fn before_write(&self, decide: impl FnMut(&WriteRequest) -> Fault + Send + 'static) {
         self.shared.faults.decide_by(decide);
     }

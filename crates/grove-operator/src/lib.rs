@@ -1,12 +1,14 @@
 //! Grove's controllers: what they see, what they do, how they are wired. What they decide is in `grove-plan`.
 //!
 //! [`seen`] holds the caches; [`wake`] says which controller a change concerns; [`controllers`] have one module for each
-//! kind, with observe, plan and act in this order; [`start`] puts everything together.
+//! kind, with observe, plan and act in this order; [`start`] puts them
+//! together, and [`process`] makes a process of it.
 
 mod controllers;
 mod error;
 mod key;
 mod memory;
+mod process;
 mod schedulers;
 mod seen;
 mod start;
@@ -15,6 +17,7 @@ mod wake;
 pub use self::{
     error::Error,
     key::Key,
+    process::{MINIMUM_KUBERNETES, RunError, run},
     schedulers::Schedulers,
     seen::PodView,
     start::{Concurrency, Operator, Settings},

@@ -44,6 +44,11 @@ struct Method {
     method: String,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Lease {
+    name: String,
+}
+
 /// Bucket boundaries of a histogram, as a value that a [`Family`] can hold.
 #[derive(Clone, Copy, Debug)]
 enum Buckets {
@@ -269,6 +274,30 @@ impl EventMetrics {
         registry.register("events_dropped", "Events lost because too many waited", metrics.dropped.clone());
         registry.register("events_failed", "Events that the server did not take", metrics.failed.clone());
         metrics
+    }
+}
+
+/// Metrics of the leader election.
+#[derive(Clone, Debug, Default)]
+pub struct LeaderMetrics {
+    leads: Family<Lease, Gauge>,
+}
+
+impl LeaderMetrics {
+    /// Adds the metrics to `registry`.
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register(
+            "leader_election_master_status",
+            "1 if this process is the leader",
+            metrics.leads.clone(),
+        );
+        metrics
+    }
+
+    /// Notes whether this process has the lease `name`.
+    pub fn leads(&self, name: &str, leads: bool) {
+        self.leads.get_or_create(&Lease { name: name.to_owned() }).set(i64::from(leads));
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
-use tracing::{debug, error, warn};
+use tracing::{Instrument as _, debug, debug_span, error, warn};
 
 use crate::queue::Queue;
 
@@ -53,7 +53,7 @@ where
         running.spawn(async move {
             while let Some(key) = queue.next().await {
                 let started = Instant::now();
-                let end = run(&*handler, key.clone(), deadline).await;
+                let end = run(queue.name(), &*handler, key.clone(), deadline).await;
                 queue.metrics().times.observe(started.elapsed().as_secs_f64());
                 settle(&queue, &key, end);
                 queue.done(&key);
@@ -70,15 +70,17 @@ enum End<E> {
     Late(Duration),
 }
 
-async fn run<T, F, Fut, E>(handler: &F, key: T, deadline: Duration) -> End<E>
+async fn run<T, F, Fut, E>(controller: &str, handler: &F, key: T, deadline: Duration) -> End<E>
 where
+    T: Debug,
     F: Fn(T) -> Fut,
     Fut: Future<Output = Result<Outcome, E>>,
 {
+    let span = debug_span!("reconcile", controller, object = ?key);
     // The call is inside, because a handler may panic before its first await, too. What a panic leaves behind is
     // dropped with the future; what is shared outlives it behind locks that do not poison.
     let guarded = AssertUnwindSafe(async { timeout(deadline, handler(key)).await }).catch_unwind();
-    match guarded.await {
+    match guarded.instrument(span).await {
         Ok(Ok(result)) => End::Returned(result),
         Ok(Err(_)) => End::Late(deadline),
         Err(panic) => End::Panicked(words(panic.as_ref())),

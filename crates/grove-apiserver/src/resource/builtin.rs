@@ -2,7 +2,7 @@
 
 use super::Resource;
 
-const EVENT_FIELDS: &[&str] = &["reason", "reportingComponent", "source", "type"];
+const NO_FIELDS: &[&str] = &[];
 
 pub(super) fn rows() -> Vec<Resource> {
     vec![
@@ -11,19 +11,22 @@ pub(super) fn rows() -> Vec<Resource> {
         Resource {
             create_on_update: true,
             returns_deleted: true,
-            ..core("Service", "services", &["svc"], &[])
+            ..core("Service", "services", &["svc"], NO_FIELDS)
         }
         .in_all()
         .with_status(),
-        Resource { create_on_update: true, ..core("Event", "events", &["ev"], &core_event_fields()) },
+        Resource {
+            create_on_update: true,
+            ..core("Event", "events", &["ev"], &event_fields("involvedObject", "reportingComponent"))
+        },
         cluster(core("Node", "nodes", &["no"], &["spec.unschedulable"])).with_status(),
-        core("ConfigMap", "configmaps", &["cm"], &[]),
+        core("ConfigMap", "configmaps", &["cm"], NO_FIELDS),
         core("Secret", "secrets", &[], &["type"]),
-        Resource { returns_deleted: true, ..core("ServiceAccount", "serviceaccounts", &["sa"], &[]) },
+        Resource { returns_deleted: true, ..core("ServiceAccount", "serviceaccounts", &["sa"], NO_FIELDS) },
         hpa().in_all().with_status(),
         Resource {
             create_on_update: true,
-            fields: EVENT_FIELDS.iter().map(|it| (*it).to_owned()).collect(),
+            fields: event_fields("regarding", "reportingController"),
             ..Resource::built_in("events.k8s.io", "v1", "Event", "events")
         },
         Resource {
@@ -38,10 +41,10 @@ pub(super) fn rows() -> Vec<Resource> {
     ]
 }
 
-fn core(kind: &str, plural: &str, short_names: &[&str], fields: &[&str]) -> Resource {
+fn core(kind: &str, plural: &str, short_names: &[&str], fields: &[impl AsRef<str>]) -> Resource {
     Resource {
         short_names: short_names.iter().map(|it| (*it).to_owned()).collect(),
-        fields: fields.iter().map(|it| (*it).to_owned()).collect(),
+        fields: fields.iter().map(|it| it.as_ref().to_owned()).collect(),
         ..Resource::built_in("", "v1", kind, plural)
     }
 }
@@ -60,19 +63,11 @@ fn pods() -> Resource {
     core("Pod", "pods", &["po"], &fields).in_all()
 }
 
-fn core_event_fields() -> Vec<&'static str> {
-    [
-        "involvedObject.apiVersion",
-        "involvedObject.fieldPath",
-        "involvedObject.kind",
-        "involvedObject.name",
-        "involvedObject.namespace",
-        "involvedObject.resourceVersion",
-        "involvedObject.uid",
-    ]
-    .into_iter()
-    .chain(EVENT_FIELDS.iter().copied())
-    .collect()
+/// What events can be selected by: what they are about, and who says it.
+fn event_fields(about: &str, reporter: &str) -> Vec<String> {
+    let about = ["apiVersion", "fieldPath", "kind", "name", "namespace", "resourceVersion", "uid"]
+        .map(|field| format!("{about}.{field}"));
+    about.into_iter().chain(["reason", "type", reporter].map(str::to_owned)).collect()
 }
 
 fn hpa() -> Resource {

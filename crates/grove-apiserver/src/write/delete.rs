@@ -71,6 +71,9 @@ pub(super) fn collection(
 
 /// What must be so, or nothing is deleted.
 fn check(resource: &Resource, old: &Object, options: &DeleteOptions) -> Result<(), Failure> {
+    if resource.is("namespaces") && namespaces::is_immortal(old.name()) {
+        return Err(Failure::forbidden(resource, old.name(), "this namespace may not be deleted"));
+    }
     let preconditions = &options.preconditions;
     if let Some(uid) = preconditions.uid.as_deref().filter(|it| *it != old.uid()) {
         let why = format!(

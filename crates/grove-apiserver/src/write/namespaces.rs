@@ -36,6 +36,11 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Whether a namespace can never go.
+pub(super) fn is_immortal(name: &str) -> bool {
+    matches!(name, "default" | "kube-public" | "kube-system")
+}
+
 /// What a new namespace has.
 pub(super) fn begin(namespace: &mut Value, name: &str) {
     let labels = metadata::map_mut(metadata::of_mut(namespace).entry("labels").or_insert(Value::Null));

@@ -8,7 +8,7 @@ use grove_api::{
 };
 use grove_apiserver::{
     Action, Answer, ApiServer, DeleteOptions, Failure, Object, PatchBody, Resources, Subresource, WriteRequest,
-    collect,
+    run_collector,
 };
 use grove_operator::{Concurrency, Operator, Schedulers, Settings};
 use grove_runtime::{Events, InformerMetrics, QueueMetrics};
@@ -23,12 +23,14 @@ pub(crate) const NAMESPACE: &str = "ml";
 
 /// Nothing happens for this long: then nothing will. It is longer than every pause of the operator but those that
 /// wait for a cure.
-const QUIET: Duration = Duration::from_secs(40);
+const QUIET: Duration = Duration::from_secs(15);
 
 /// A cluster with or without an operator.
 pub(crate) struct World {
     pub(crate) server: ApiServer,
     operator: Option<Running>,
+    /// The garbage collector; it ends with the cluster.
+    _collector: JoinSet<()>,
     /// Whether pods are bound and become ready.
     pub(crate) nodes: bool,
 }
@@ -45,7 +47,9 @@ impl World {
             resources = resources.with_crd(&crd.to_value()).unwrap();
         }
         let server = ApiServer::new(resources, || Timestamp::from_second(1_800_000_000).unwrap(), seed);
-        let world = Self { server, operator: None, nodes: true };
+        let mut collector = JoinSet::new();
+        collector.spawn(run_collector(server.clone(), std::future::pending()));
+        let world = Self { server, operator: None, nodes: true, _collector: collector };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
         world.write("namespaces", "", "", None, Action::Create(namespace)).unwrap();
         world
@@ -90,31 +94,27 @@ impl World {
 
     /// Lets everybody work until nothing happens any more.
     pub(crate) async fn settle(&self) {
-        let step = Duration::from_millis(100);
-        let mut quiet = Duration::ZERO;
-        while quiet < QUIET {
-            let before = self.server.store().revision();
-            tokio::time::sleep(step).await;
-            self.simulate();
-            quiet = if self.server.store().revision() == before { quiet + step } else { Duration::ZERO };
-        }
+        self.settle_unless(|| false).await;
     }
 
-    /// Like `settle`, but ends early when `stop` says so.
+    /// Likewise, but ends early when `stop` says so.
     pub(crate) async fn settle_unless(&self, stop: impl Fn() -> bool) {
-        let step = Duration::from_millis(10);
         let mut quiet = Duration::ZERO;
         while quiet < QUIET && !stop() {
+            // Short steps while something happens, so that everybody meets everybody; long ones to wait for the end.
+            let step = if quiet < Duration::from_millis(100) { 5 } else { 500 };
+            let step = Duration::from_millis(step);
             let before = self.server.store().revision();
             tokio::time::sleep(step).await;
-            self.simulate();
+            if self.server.store().revision() != before || quiet.is_zero() {
+                self.simulate();
+            }
             quiet = if self.server.store().revision() == before { quiet + step } else { Duration::ZERO };
         }
     }
 
-    /// One turn of the scheduler, the kubelets and the garbage collector.
+    /// One turn of the scheduler and the kubelets.
     pub(crate) fn simulate(&self) {
-        collect(&self.server);
         for pod in self.list("pods") {
             let name = pod.name().to_owned();
             let bound = pod.field("/spec/nodeName").is_some();

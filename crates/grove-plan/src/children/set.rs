@@ -69,7 +69,7 @@ struct Planner<'a> {
     plan: ChildPlan,
 }
 
-impl<'a> Planner<'a> {
+impl Planner<'_> {
     /// The gangs come first: a clique makes no pod before its gang is there.
     fn replica(&mut self, replica: u32, topology: Option<GangTopology<'_>>) {
         let (context, set, children) = (self.context, self.context.set, self.children);

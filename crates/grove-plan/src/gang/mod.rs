@@ -93,7 +93,7 @@ pub fn is_initialized(gang: &PodGang) -> bool {
 
 /// Whether all pods of a gang exist, or as many as the API server admits and at least the minimum of every clique.
 pub fn is_complete(seen: &Seen<'_>) -> bool {
-    !seen.cliques.is_empty() && seen.cliques.values().all(|it| it.is_settled())
+    !seen.cliques.is_empty() && seen.cliques.values().all(|it| it.is_settled(name(seen)))
 }
 
 /// Whether the minimum of every clique is bound to nodes.
@@ -108,14 +108,15 @@ impl CliqueSeen<'_> {
         self.pods.iter().copied().filter(move |it| it.is_live() && it.gang == gang)
     }
 
-    /// Whether no pod is to come or to go: all are there, or the API server takes no more and the minimum is there.
-    fn is_settled(&self) -> bool {
+    /// Whether no pod of `gang` is to come or to go: all are there, or the API server takes no more and the minimum is
+    /// there.
+    fn is_settled(&self, gang: &str) -> bool {
         let Some(clique) = self.clique.filter(|it| it.metadata.deletion_timestamp.is_none()) else {
             return false;
         };
-        let live = self.tally().live;
-        let wanted = clique.spec.replicas.map_or(0, count);
-        live == wanted || (self.refusal.is_some() && live < wanted && live >= self.minimum())
+        let live = self.members(gang).count();
+        let wanted = clique.spec.replicas.map_or(0, count) as usize;
+        live == wanted || (self.refusal.is_some() && live < wanted && live >= self.minimum() as usize)
     }
 
     /// Pods, counted.
@@ -131,17 +132,20 @@ impl CliqueSeen<'_> {
     }
 }
 
+fn name<'a>(seen: &Seen<'a>) -> &'a str {
+    seen.gang.metadata.name.as_deref().unwrap_or_default()
+}
+
 /// The pods that the gang should list for a clique.
 ///
 /// They are listed once all of them exist. Afterwards the list follows, but only from one settled state to the next: a
 /// pod that is being replaced stays listed until its replacement is there, so that the list is never emptied.
 fn references(seen: &Seen<'_>, clique: &str, initialized: bool, complete: bool) -> Vec<NamespacedName> {
     let Some(state) = seen.cliques.get(clique) else { return Vec::new() };
-    if (initialized && state.is_settled()) || complete {
-        let name = seen.gang.metadata.name.as_deref().unwrap_or_default();
+    if (initialized && state.is_settled(name(seen))) || complete {
         let namespace = seen.gang.metadata.namespace.clone().unwrap_or_default();
         let mut references: Vec<_> = state
-            .members(name)
+            .members(name(seen))
             .map(|pod| NamespacedName { namespace: namespace.clone(), name: pod.name.clone() })
             .collect();
         references.sort();
@@ -156,8 +160,7 @@ fn ungate(seen: &Seen<'_>) -> Vec<Ungate> {
     for group in &seen.gang.spec.pod_groups {
         let Some(state) = seen.cliques.get(&group.name) else { continue };
         let listed = |pod: &&PodFact| group.pod_references.iter().any(|it| it.name == pod.name);
-        let name = seen.gang.metadata.name.as_deref().unwrap_or_default();
-        for pod in state.members(name).filter(|it| it.is_gated()).filter(listed) {
+        for pod in state.members(name(seen)).filter(|it| it.is_gated()).filter(listed) {
             let remaining = pod.gates.iter().filter(|it| *it != gates::POD_GANG_PENDING).cloned().collect();
             pods.push(Ungate { name: pod.name.clone(), remaining });
         }

@@ -36,10 +36,10 @@ impl GangTopology<'_> {
 }
 
 /// The scheduler of a set's pods: the first that a clique names, else the default.
-pub fn scheduler_of<'a>(context: Context<'a>) -> &'a str {
+pub fn scheduler_of(context: Context<'_>) -> &str {
     let cliques = &context.set.spec.template.cliques;
-    let named = cliques.iter().filter_map(|it| it.spec.pod_spec.scheduler_name.as_deref());
-    named.filter(|it| !it.is_empty()).next().unwrap_or(context.default_scheduler)
+    let mut named = cliques.iter().filter_map(|it| it.spec.pod_spec.scheduler_name.as_deref());
+    named.find(|it| !it.is_empty()).unwrap_or(context.default_scheduler)
 }
 
 /// The gang at `place`, as it is created. `references` are the pods of a clique, by its name.

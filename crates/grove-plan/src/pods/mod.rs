@@ -89,9 +89,10 @@ fn victim(pod: &PodFact, why: Why) -> Victim {
     Victim { name: pod.name.clone(), uid: pod.uid.clone(), why }
 }
 
-/// Order of scale-in: not bound, not started, not ready, of an old template, young.
+/// Order of scale-in: not bound, not started, not ready, of an old template, young. Pods of one burst have the same age;
+/// of them the highest index goes.
 fn value<'a>(pod: &'a PodFact, hash: &str) -> impl Ord + use<'a> {
-    (pod.bound, pod.phase, pod.ready, pod.hash == hash, Reverse(pod.created), &pod.name)
+    (pod.bound, pod.phase, pod.ready, pod.hash == hash, Reverse(pod.created), Reverse(pod.index), &pod.name)
 }
 
 #[cfg(test)]

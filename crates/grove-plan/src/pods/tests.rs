@@ -62,6 +62,7 @@ fn less_valuable_goes_first() {
         ("not ready before ready", "0n@1", "1ro@9"),
         ("old template before current", "0ro@1", "1r@9"),
         ("newer before older", "0r@9", "1r@1"),
+        ("of one burst the highest index", "1r", "0r"),
     ];
     for (rule, less, more) in pairs {
         for text in [format!("{less} {more}"), format!("{more} {less}")] {

@@ -123,3 +123,6 @@ fn min_available_breached(tally: &Tally, minimum: u32, updating: bool) -> Now<'s
     );
     Now { type_: names::min_available_breached::TYPE, status, reason, message }
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,9 +89,8 @@ fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> N
 }
 
 fn unschedulable(seen: &Seen<'_>) -> Option<String> {
-    let pods = seen.cliques.values().flat_map(|it| &it.pods).filter(|it| it.is_live());
-    pods.filter_map(|pod: &&PodFact| pod.unschedulable.as_ref().map(|it| format!("{}: {it}", pod.name)))
-        .next()
+    let mut pods = seen.cliques.values().flat_map(|it| &it.pods).filter(|it| it.is_live());
+    pods.find_map(|pod: &&PodFact| pod.unschedulable.as_ref().map(|it| format!("{}: {it}", pod.name)))
 }
 
 fn ready_condition(seen: &Seen<'_>, scheduled: bool, ready: bool) -> Now<'static> {
@@ -118,3 +117,6 @@ fn unhealthy_condition(seen: &Seen<'_>) -> Now<'static> {
     };
     Now { type_: reasons::UNHEALTHY, status: Some(status), reason, message }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,7 @@ pub struct GroupReport<'a> {
 
 /// Replicas of a group, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReplicaTally {
+pub(super) struct ReplicaTally {
     pub(super) scheduled: usize,
     pub(super) available: usize,
     pub(super) updated: usize,
@@ -109,3 +109,6 @@ fn breached(healthy: usize, minimum: usize, updating: bool) -> Now<'static> {
     let message = format!("{healthy} of at least {minimum} replicas have the minimum of every clique");
     Now { type_: reasons::TYPE, status, reason, message }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod conditions;
 mod gang;
 mod group;
 mod set;
+mod summary;
 mod topology;
 
 use grove_api::wire::{
@@ -44,6 +45,7 @@ pub trait Reported: PartialEq {
     /// The conditions.
     fn conditions(&self) -> &[Condition];
     /// Another value that readers wait for, such as a phase.
+    #[expect(clippy::unnecessary_literal_bound, reason = "other kinds have a value")]
     fn phase(&self) -> &str {
         ""
     }
@@ -72,6 +74,8 @@ pub fn urgency<S: Reported>(old: Option<&S>, new: &S) -> Urgency {
 pub fn status_patch<S: Serialize>(old: Option<&S>, new: &S, resource_version: &str) -> Value {
     let value = |status: &S| serde_json::to_value(status).unwrap_or_default();
     let change = crate::patch::exact(&old.map(value).unwrap_or_default(), &value(new));
+    // Nothing changed is an empty patch: `null` would remove the status.
+    let change = change.unwrap_or_else(|| json!({}));
     json!({ "metadata": { "resourceVersion": resource_version }, "status": change })
 }
 
@@ -160,3 +164,6 @@ impl CliqueState<'_> {
 fn breached(tally: &Tally, minimum: u32) -> bool {
     tally.healthy() < minimum
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use grove_api::{
-    constants::{conditions as names, phases},
+    constants::conditions as names,
     names as objects,
-    wire::{
-        LastError, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, PodGang, PodGangPhase,
-        PodGangStatusSummary,
-    },
+    wire::{LastError, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, PodGang, ScalingGroupConfig},
 };
 use k8s_openapi::jiff::Timestamp;
 
@@ -16,6 +13,7 @@ use super::{
     CliqueState,
     conditions::{Now, is_true, put, remove},
     group::ReplicaTally,
+    summary::{Counts, Summary},
     topology::{self, TopologySeen},
 };
 use crate::{
@@ -112,14 +110,11 @@ impl Replicas {
     fn of(report: &SetReport<'_>) -> Self {
         let mut replicas = Self { available: 0, updated: 0, missing: None };
         for replica in 0..count(report.set.spec.replicas) {
-            match short_of(report, replica) {
-                Some(missing) => {
-                    replicas.missing.get_or_insert(missing);
-                }
-                None => {
-                    replicas.available += 1;
-                    replicas.updated += usize::from(is_updated(report, replica));
-                }
+            if let Some(missing) = short_of(report, replica) {
+                replicas.missing.get_or_insert(missing);
+            } else {
+                replicas.available += 1;
+                replicas.updated += usize::from(is_updated(report, replica));
             }
         }
         replicas
@@ -160,7 +155,7 @@ fn group<'a>(report: &SetReport<'a>, name: &str) -> Option<&'a PodCliqueScalingG
 fn tally(
     report: &SetReport<'_>,
     replica: u32,
-    config: &grove_api::wire::ScalingGroupConfig,
+    config: &ScalingGroupConfig,
     group: &PodCliqueScalingGroup,
 ) -> ReplicaTally {
     let replicas = (0..count(group.spec.replicas)).map(|group_replica| {
@@ -209,7 +204,7 @@ fn progressing(report: &SetReport<'_>, counts: &Counts) -> Now<'static> {
     let acted = report.acted == report.set.metadata.generation;
     let (status, reason) = if !report.errors.is_empty() {
         (true, reasons::RETRYING)
-    } else if !acted || live != wanted {
+    } else if !acted || live != wanted || !all_exist(report) {
         (true, reasons::CREATING)
     } else if ready < wanted {
         (true, reasons::AWAITING_PODS)
@@ -218,6 +213,25 @@ fn progressing(report: &SetReport<'_>, counts: &Counts) -> Now<'static> {
     };
     let message = format!("{ready} of {wanted} pods are ready; gangs: {}", counts.words());
     Now { type_: reasons::TYPE, status: Some(status), reason, message }
+}
+
+/// Whether every clique that the set wants is there, also in replicas of groups beyond their minimum: what nobody has
+/// made yet has no pods that could be missing.
+fn all_exist(report: &SetReport<'_>) -> bool {
+    let set = report.set;
+    let is_there =
+        |it: layout::Clique<'_>| report.cliques.get(it.name.as_str()).is_some_and(CliqueState::is_present);
+    let members_of = |replica: u32, config: &ScalingGroupConfig| {
+        let name = objects::scaling_group(set_name(set), replica, &config.name);
+        group(report, &name).is_some_and(|group| {
+            let mut replicas = 0..count(group.spec.replicas);
+            replicas.all(|it| layout::members(set, replica, config, it).all(is_there))
+        })
+    };
+    (0..count(set.spec.replicas)).all(|replica| {
+        let groups = &set.spec.template.scaling_groups;
+        layout::standalone(set, replica).all(is_there) && groups.iter().all(|it| members_of(replica, it))
+    })
 }
 
 fn update_pending(report: &SetReport<'_>) -> Option<Now<'static>> {
@@ -233,77 +247,5 @@ fn update_pending(report: &SetReport<'_>) -> Option<Now<'static>> {
     Some(Now { type_: names::update_pending::TYPE, status: Some(true), reason, message })
 }
 
-/// A gang in the list.
-struct Summary<'a> {
-    gang: &'a PodGang,
-    phase: PodGangPhase,
-    unhealthy: bool,
-}
-
-impl<'a> Summary<'a> {
-    fn of(gang: &'a PodGang) -> Self {
-        let status = gang.status.as_ref();
-        let phase = match status.map(|it| it.phase.as_str()) {
-            Some(phases::RUNNING) => PodGangPhase::Running,
-            Some(phases::STARTING) => PodGangPhase::Starting,
-            Some(phases::FAILED) => PodGangPhase::Failed,
-            Some(phases::SUCCEEDED) => PodGangPhase::Succeeded,
-            _ => PodGangPhase::Pending,
-        };
-        let unhealthy = status.is_some_and(|it| is_true(&it.conditions, names::pod_gang::UNHEALTHY));
-        Self { gang, phase, unhealthy }
-    }
-
-    /// Most in need of attention first; by name, so that an unchanged state is an unchanged list.
-    fn rank(&self) -> (u8, &'a str) {
-        let rank = match (self.unhealthy, self.phase) {
-            (true, _) => 0,
-            (false, PodGangPhase::Failed) => 1,
-            (false, PodGangPhase::Pending) => 2,
-            (false, PodGangPhase::Starting) => 3,
-            (false, PodGangPhase::Running | PodGangPhase::Succeeded) => 4,
-        };
-        (rank, self.gang.metadata.name.as_deref().unwrap_or_default())
-    }
-
-    /// Conditions only where something is amiss: they are a lot of text, and all is said by `Running`.
-    fn into_wire(self) -> PodGangStatusSummary {
-        let wanted = self.unhealthy || self.phase != PodGangPhase::Running;
-        let conditions = self.gang.status.iter().filter(|_| wanted).flat_map(|it| it.conditions.clone());
-        PodGangStatusSummary {
-            name: self.gang.metadata.name.clone().unwrap_or_default(),
-            phase: self.phase,
-            conditions: conditions.collect(),
-        }
-    }
-}
-
-#[derive(Default)]
-struct Counts {
-    pending: usize,
-    starting: usize,
-    running: usize,
-    unhealthy: usize,
-}
-
-impl Counts {
-    fn of(gangs: &[Summary<'_>]) -> Self {
-        let mut counts = Self::default();
-        for gang in gangs {
-            match gang.phase {
-                PodGangPhase::Starting => counts.starting += 1,
-                PodGangPhase::Running => counts.running += 1,
-                _ => counts.pending += 1,
-            }
-            counts.unhealthy += usize::from(gang.unhealthy);
-        }
-        counts
-    }
-
-    fn words(&self) -> String {
-        format!(
-            "{} running, {} starting, {} pending, {} unhealthy",
-            self.running, self.starting, self.pending, self.unhealthy
-        )
-    }
-}
+#[cfg(test)]
+mod tests;

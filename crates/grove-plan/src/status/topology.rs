@@ -65,3 +65,6 @@ pub(super) fn condition(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<No
     };
     Some(Now { type_: names::TYPE, status, reason, message })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! What is known of one kind: a cache that readers, indexes and listeners share, and that reads our own writes.
 //!
 //! Decides who may see what and when: every change reaches the objects and all indexes under one short lock, and the
-//! listeners after it, outside of any lock, in the order of the changes. What the news means is [`state`]'s decision.
+//! listeners after it, outside of any lock, in the order of the changes. What the news means is the decision of `state`.
 
 mod graves;
 mod index;

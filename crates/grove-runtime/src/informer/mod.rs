@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::Duration;
 
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use kube::api::ListParams;
 use kube::core::error_boundary::InvalidObject;
 use kube::runtime::watcher::{self, Event};
@@ -17,7 +18,7 @@ use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, warn};
+use tracing::{debug, error, warn};
 
 use crate::cache::{Cache, Cached, Unconfirmed};
 use crate::guarded::Guarded;
@@ -90,10 +91,13 @@ where
         let mut pause = PAUSE;
         loop {
             let started = Instant::now();
-            self.watch().await;
+            // A listener that panics must not end the informer: everybody would read an old cache for ever after.
+            if AssertUnwindSafe(self.watch()).catch_unwind().await.is_err() {
+                error!(kind = %K::kind(&()), "a listener panicked, listing again");
+            }
             // A watch that lived was no failure of the one before it.
             pause = if started.elapsed() > LONGEST_PAUSE { PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
-            debug!(kind = %K::kind(&()), ?pause, "the watch is too old for the server, listing again");
+            debug!(kind = %K::kind(&()), ?pause, "listing again");
             sleep(spread(pause, 0.5)).await;
         }
     }

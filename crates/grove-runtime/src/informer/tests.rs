@@ -174,6 +174,17 @@ async fn failures_are_retried_with_pauses_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_listener_that_panics_does_not_end_it() {
+    let mut world = World::start(false);
+    world.cache.listen(|change| assert!(change.old.is_some(), "not yet"));
+    world.lists(5, &[object("x", "a", 3)]).await;
+    world.hears(">a@3").await;
+    world.lists(6, &[object("x", "a", 6)]).await;
+    world.hears("a@3>a@6").await;
+    world.cache.synced().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_written_during_a_list_is_asked_about() {
     for (answer, want) in [
         (list(9, &[]), "b@4>"),

@@ -2,7 +2,7 @@
 //!
 //! A key waits at most once and never runs twice at the same time; what is added while it runs makes it run again
 //! afterwards. Fresh events go before background work (start-up, resync). Failures come back with growing delays. The
-//! order is [`state`]'s decision; this module adds the clock, the waiting and the metrics.
+//! order is the decision of `state`; this module adds the clock, the waiting and the metrics.
 
 mod state;
 #[cfg(test)]

@@ -186,7 +186,7 @@ mod tests {
         for ticket in ["g", "h", "i", "j"] {
             line.join(Lane::Create, start, ticket);
         }
-        assert_eq!(passed(&mut line, start + Duration::from_secs(60)), ["g", "h", "i"]);
+        assert_eq!(passed(&mut line, start + Duration::from_mins(1)), ["g", "h", "i"]);
     }
 
     #[test]

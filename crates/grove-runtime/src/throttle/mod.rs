@@ -1,6 +1,6 @@
 //! Protects the API server from us: a rate with bursts, a bound on writes in flight, and the urgent ones first.
 //!
-//! Reads, watches and leases pass untouched. Who passes next is [`line`]'s decision; this module waits and wakes.
+//! Reads, watches and leases pass untouched. Who passes next is the decision of `line`; this module waits and wakes.
 
 mod lane;
 mod line;

@@ -47,7 +47,7 @@ pub enum ConnectError {
     #[error("connection to {url}: {source}")]
     Config {
         /// Address of the API server.
-        url: Uri,
+        url: String,
         /// What is wrong.
         source: Box<kube::Error>,
     },
@@ -55,17 +55,19 @@ pub enum ConnectError {
     #[error("connection to {url}: {name:?} is not a server name")]
     ServerName {
         /// Address of the API server.
-        url: Uri,
+        url: String,
         /// The name.
         name: String,
     },
     /// A proxy is asked for.
-    #[error("connection to {url}: proxies are not supported, but {proxy} is configured; remove proxy-url")]
+    #[error(
+        "connection to {url}: proxies are not supported, but {proxy} is configured as one; remove proxy-url"
+    )]
     Proxy {
         /// Address of the API server.
-        url: Uri,
-        /// Address of the proxy.
-        proxy: Uri,
+        url: String,
+        /// Host of the proxy; its address may contain a password.
+        proxy: String,
     },
     /// The user agent cannot be sent.
     #[error("{0:?} cannot be sent as a user agent")]
@@ -79,8 +81,9 @@ pub fn connect(
     throttle: Throttle,
     metrics: RequestMetrics,
 ) -> Result<Client, ConnectError> {
-    let url = config.cluster_url.clone();
-    if let Some(proxy) = config.proxy_url.clone() {
+    let url = config.cluster_url.to_string();
+    if let Some(proxy) = &config.proxy_url {
+        let proxy = proxy.host().unwrap_or_default().to_owned();
         return Err(ConnectError::Proxy { url, proxy });
     }
     let agent =
@@ -91,7 +94,7 @@ pub fn connect(
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(config.connect_timeout.map_or(CONNECT_TIMEOUT, |t| t.min(CONNECT_TIMEOUT))));
-    if url.scheme() != Some(&Scheme::HTTPS) {
+    if config.cluster_url.scheme() != Some(&Scheme::HTTPS) {
         return stack(&config, tcp, throttle, metrics);
     }
 
@@ -129,7 +132,8 @@ where
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .build(connector);
-    let wrong = |source| ConnectError::Config { url: config.cluster_url.clone(), source: Box::new(source) };
+    let wrong =
+        |source| ConnectError::Config { url: config.cluster_url.to_string(), source: Box::new(source) };
     let service = ServiceBuilder::new()
         // Waiting for the throttle is not the server's time.
         .layer(throttle)

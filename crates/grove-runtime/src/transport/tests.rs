@@ -177,9 +177,10 @@ async fn what_cannot_work_is_said_at_once() {
         made.err().map(|error| error.to_string()).unwrap_or_default()
     };
     let mut proxied = config();
-    proxied.proxy_url = Some("http://proxy:3128".parse().unwrap());
+    proxied.proxy_url = Some("http://user:secret@proxy.example:3128".parse().unwrap());
     let said = attempt(proxied, "grove");
-    assert!(said.contains("http://proxy:3128") && said.contains("proxies are not supported"), "{said}");
+    assert!(said.contains("proxies are not supported, but proxy.example is configured"), "{said}");
+    assert!(!said.contains("secret"), "{said}");
     let mut misnamed = config();
     misnamed.tls_server_name = Some("not a name".into());
     assert!(attempt(misnamed, "grove").contains("\"not a name\" is not a server name"));

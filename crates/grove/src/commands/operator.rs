@@ -1,9 +1,8 @@
 //! `grove operator`: the operator itself.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::{io, path::PathBuf};
 
 use clap::Args;
-use grove_operator::{Concurrency, Operator, Schedulers, Settings};
 
 use crate::{
     cli::Outcome,
@@ -12,53 +11,44 @@ use crate::{
     input,
 };
 
+/// Threads that work. Nearly all time is spent waiting for the API server; more threads would cost memory.
+const THREADS: usize = 2;
+
 /// Run the operator.
 #[derive(Args)]
-#[command(after_help = "Example:\n  grove operator --config operator.yaml")]
+#[command(after_help = "Example:\n  grove operator --config operator.yaml\n\n\
+    It ends with 0 when it is told to stop (SIGTERM, Ctrl-C), with 1 when it cannot go on, and with 2 when the \
+    configuration cannot be used.")]
 pub(crate) struct OperatorCommand {
-    /// The operator's configuration.
+    /// The operator's configuration; `grove config check` says what is wrong with one.
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 
-    /// How to reach the cluster; default: KUBECONFIG, ~/.kube/config, or the pod's own account.
+    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account].
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
+
+    /// Topology of sets that name none, instead of the configuration's.
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    default_topology_name: String,
 }
 
 impl OperatorCommand {
     pub(crate) fn run(self) -> io::Result<Outcome> {
         let mut report = Report::default();
-        let Some(loaded) = load_configuration(&input::read_file(&self.config)?, &mut report) else {
+        let Some(mut loaded) = load_configuration(&input::read_file(&self.config)?, &mut report) else {
             report.print(Format::default())?;
             return Ok(Outcome::Unusable);
         };
-        tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        runtime.block_on(async move {
-            let mut config = kube::Config::infer().await.map_err(io::Error::other)?;
-            config.default_retry = false;
-            let client = kube::Client::try_from(config).map_err(io::Error::other)?;
-            let c = &loaded.config.controllers;
-            let settings = Settings {
-                concurrency: Concurrency {
-                    sets: c.pod_clique_set.concurrent_syncs as usize,
-                    groups: c.pod_clique_scaling_group.concurrent_syncs as usize,
-                    cliques: c.pod_clique.concurrent_syncs as usize,
-                    gangs: c.pod_gang.concurrent_syncs as usize,
-                },
-                schedulers: Schedulers::new(&loaded.profiles),
-                topology_aware: loaded.config.topology_aware(),
-                clock: k8s_openapi::jiff::Timestamp::now,
-            };
-            let stop = tokio_util::sync::CancellationToken::new();
-            let writer = grove_runtime::Writer::new(client.clone(), "grove-operator");
-            let events = grove_runtime::Events::start(&writer, "grove-operator".into(), "x".into(), stop.clone());
-            let operator = Arc::new(Operator::new(client, events, settings, &Default::default(), &Default::default()));
-            let w = Arc::clone(&operator);
-            let s = stop.clone();
-            tokio::spawn(async move { w.watch(s).await });
-            operator.work(stop).await;
-            Ok(Outcome::Success)
-        })
+        loaded.config = loaded.config.with_default_topology(&self.default_topology_name);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
+        match runtime.block_on(grove_operator::run(loaded, self.kubeconfig)) {
+            Ok(()) => Ok(Outcome::Success),
+            Err(error) => {
+                anstream::eprintln!("grove: {error}");
+                Ok(Outcome::Findings)
+            }
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! The server under a real client: kube's `Api` and `watcher`.
 
-mod support;
-
 use std::time::Duration;
 
 use futures::{StreamExt, pin_mut};
@@ -14,7 +12,8 @@ use kube::api::{
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, ResourceExt};
 use serde_json::json;
-use support::{client, server};
+
+use crate::support::{self, client, server};
 
 fn config_map(name: &str) -> ConfigMap {
     serde_json::from_value(json!({"metadata": {"name": name, "labels": {"app": "test"}}, "data": {"a": "1"}}))
@@ -197,4 +196,31 @@ async fn owners_and_namespaces() {
     assert!(namespaces.get_opt("ends").await.unwrap().is_none());
     stop.send(()).unwrap();
     collector.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_finalizer_helper() {
+    use kube::runtime::controller::Action;
+    use kube::runtime::finalizer::{Event, finalizer};
+
+    let server = server();
+    let api: Api<ConfigMap> = Api::default_namespaced(client(&server));
+    let name = "example.com/hold";
+    api.create(&PostParams::default(), &config_map("a")).await.unwrap();
+    let reconcile = async |expected: Option<&str>| {
+        let object = std::sync::Arc::new(api.get("a").await.unwrap());
+        let mut seen = None;
+        let note = |event: Event<ConfigMap>| {
+            seen = Some(if matches!(event, Event::Apply(_)) { "apply" } else { "cleanup" });
+            std::future::ready(Ok::<_, std::convert::Infallible>(Action::await_change()))
+        };
+        finalizer(&api, name, object, note).await.unwrap();
+        assert_eq!(seen, expected);
+    };
+    reconcile(None).await;
+    assert_eq!(api.get("a").await.unwrap().finalizers(), [name]);
+    reconcile(Some("apply")).await;
+    api.delete("a", &DeleteParams::default()).await.unwrap();
+    reconcile(Some("cleanup")).await;
+    assert!(api.get_opt("a").await.unwrap().is_none());
 }

@@ -1,5 +1,4 @@
 //! A server with the kinds that the tests use, and short ways to talk to it.
-#![allow(dead_code, missing_docs, unreachable_pub)] // Each test uses its own part of it.
 
 use bytes::Bytes;
 use grove_apiserver::{ApiServer, Resources};
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 /// A definition like those of Grove: namespaced, with status and scale.
-pub fn widgets() -> Value {
+pub(crate) fn widgets() -> Value {
     json!({"spec": {
         "group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
         "versions": [{"name": "v1", "served": true, "storage": true, "selectableFields": [{"jsonPath": ".spec.color"}],
@@ -20,34 +19,40 @@ pub fn widgets() -> Value {
 }
 
 /// A definition without subresources, of the whole cluster.
-pub fn zones() -> Value {
+pub(crate) fn zones() -> Value {
     json!({"spec": {
         "group": "example.com", "scope": "Cluster", "names": {"kind": "Zone", "plural": "zones"},
         "versions": [{"name": "v1", "served": true, "storage": true}]}})
 }
 
 /// The time at which nothing ever changes.
-pub fn noon() -> Timestamp {
+pub(crate) fn noon() -> Timestamp {
     "2026-01-02T12:00:00Z".parse().unwrap()
 }
 
-pub fn resources() -> Resources {
+pub(crate) fn resources() -> Resources {
     Resources::kubernetes().with_crd(&widgets()).unwrap().with_crd(&zones()).unwrap()
 }
 
-pub fn server() -> ApiServer {
+pub(crate) fn server() -> ApiServer {
     ApiServer::new(resources(), noon, 7)
 }
 
-pub fn client(server: &ApiServer) -> kube::Client {
+pub(crate) fn client(server: &ApiServer) -> kube::Client {
     kube::Client::new(server.service(), "default")
 }
 
 /// An answer: status and body.
-pub type Said = (u16, Value);
+pub(crate) type Said = (u16, Value);
 
 /// Sends a request with a body of JSON.
-pub async fn send(server: &ApiServer, method: &str, path: &str, content_type: &str, body: &str) -> Said {
+pub(crate) async fn send(
+    server: &ApiServer,
+    method: &str,
+    path: &str,
+    content_type: &str,
+    body: &str,
+) -> Said {
     let request = Request::builder()
         .method(Method::from_bytes(method.as_bytes()).unwrap())
         .uri(path.replace(' ', "%20"))
@@ -61,46 +66,96 @@ pub async fn send(server: &ApiServer, method: &str, path: &str, content_type: &s
     (code, serde_json::from_slice(&body).unwrap_or(Value::String(text)))
 }
 
-pub async fn get(server: &ApiServer, path: &str) -> Said {
+pub(crate) async fn get(server: &ApiServer, path: &str) -> Said {
     send(server, "GET", path, "application/json", "").await
 }
 
-pub async fn post(server: &ApiServer, path: &str, body: Value) -> Said {
+pub(crate) async fn post(server: &ApiServer, path: &str, body: Value) -> Said {
     send(server, "POST", path, "application/json", &body.to_string()).await
 }
 
-pub async fn put(server: &ApiServer, path: &str, body: Value) -> Said {
+pub(crate) async fn put(server: &ApiServer, path: &str, body: Value) -> Said {
     send(server, "PUT", path, "application/json", &body.to_string()).await
 }
 
-pub async fn merge(server: &ApiServer, path: &str, body: Value) -> Said {
+pub(crate) async fn merge(server: &ApiServer, path: &str, body: Value) -> Said {
     send(server, "PATCH", path, "application/merge-patch+json", &body.to_string()).await
 }
 
-pub async fn json_patch(server: &ApiServer, path: &str, body: Value) -> Said {
+pub(crate) async fn json_patch(server: &ApiServer, path: &str, body: Value) -> Said {
     send(server, "PATCH", path, "application/json-patch+json", &body.to_string()).await
 }
 
-pub async fn delete(server: &ApiServer, path: &str, body: Value) -> Said {
+pub(crate) async fn delete(server: &ApiServer, path: &str, body: Value) -> Said {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     send(server, "DELETE", path, "application/json", &body).await
 }
 
-pub const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
-pub const PODS: &str = "/api/v1/namespaces/default/pods";
-pub const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
+pub(crate) const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
-pub fn widget(name: &str, spec: Value) -> Value {
+pub(crate) fn widget(name: &str, spec: Value) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
 }
 
-pub fn config_map(name: &str, labels: Value) -> Value {
+pub(crate) fn config_map(name: &str, labels: Value) -> Value {
     json!({"metadata": {"name": name, "labels": labels}})
+}
+
+pub(crate) async fn create_all(server: &ApiServer, path: &str, bodies: impl IntoIterator<Item = Value>) {
+    for body in bodies {
+        let (code, said) = post(server, path, body).await;
+        assert_eq!(code, 201, "{said}");
+    }
+}
+
+/// The names of a list.
+pub(crate) fn names(list: &Value) -> Vec<&str> {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(|it| it["metadata"]["name"].as_str()).collect()
+}
+
+/// A watch, and what came so far.
+pub(crate) struct Lines {
+    body: grove_apiserver::Body,
+}
+
+/// Opens a watch.
+pub(crate) async fn watch(server: &ApiServer, path: &str) -> Lines {
+    let and = if path.contains('?') { '&' } else { '?' };
+    let uri = format!("{path}{and}watch=true").replace(' ', "%20");
+    let request = Request::get(uri).body(Full::new(Bytes::new())).unwrap();
+    let response = server.service().oneshot(request).await.unwrap();
+    assert_eq!(response.status(), 200);
+    Lines { body: response.into_body() }
+}
+
+impl Lines {
+    /// The next event; none when the watch is over.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let frame = self.body.frame().await?.unwrap();
+        let line = frame.into_data().unwrap();
+        assert!(line.starts_with(b"{\"type\":") && line.ends_with(b"}\n"), "{line:?}");
+        Some(serde_json::from_slice(&line).unwrap())
+    }
+
+    /// The next event as `TYPE name`, or `over`.
+    pub(crate) async fn told(&mut self) -> String {
+        let Some(event) = self.next().await else { return "over".to_owned() };
+        let name = event["object"]["metadata"]["name"].as_str().unwrap_or("-");
+        format!("{} {name}", event["type"].as_str().unwrap())
+    }
+
+    /// Whether nothing comes now.
+    pub(crate) async fn is_quiet(&mut self) -> bool {
+        tokio::time::timeout(std::time::Duration::from_millis(20), self.next()).await.is_err()
+    }
 }
 
 /// Whether every field of `expected` is in `got`; null stands for a field that is not there.
 #[track_caller]
-pub fn assert_has(got: &Value, expected: &Value) {
+pub(crate) fn assert_has(got: &Value, expected: &Value) {
     fn fits(got: &Value, expected: &Value) -> bool {
         match (got, expected) {
             (Value::Object(got), Value::Object(expected)) => {

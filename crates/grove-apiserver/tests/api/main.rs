@@ -1,0 +1,16 @@
+//! The server as its clients see it. One program, because each links a whole client.
+// Tests, also in the functions that they share; `json!` reads better without borrowing it.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
+mod client;
+mod collector;
+mod create;
+mod delete;
+mod faults;
+mod list;
+mod model;
+mod odd;
+mod subresources;
+mod support;
+mod update;
+mod watch;

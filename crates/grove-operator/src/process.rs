@@ -1,0 +1,208 @@
+//! The operator as a process: from its configuration to its end.
+
+use std::{path::PathBuf, sync::Arc};
+
+use grove_api::config::{Controllers, LeaderElection, Loaded, LogFormat, LogLevel, OperatorConfiguration};
+use grove_api::wire::DurationError;
+use grove_runtime::{
+    Election, Events, Leadership, Metrics, Throttle, Writer, campaign, connect,
+    health::{self, Checks},
+    leader, shutdown, telemetry, version,
+};
+use k8s_openapi::jiff::Timestamp;
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+
+use crate::{
+    schedulers::Schedulers,
+    start::{Concurrency, Operator, Settings},
+};
+
+/// The oldest Kubernetes that the operator runs on: the oldest whose API our client library knows.
+pub const MINIMUM_KUBERNETES: (u32, u32) = (1, 33);
+/// Writes under way at a time. One HTTP/2 connection carries a hundred requests; watches need some of them.
+const IN_FLIGHT: usize = 64;
+
+/// Why the operator cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RunError(String);
+
+/// Wraps any cause with what was being done.
+fn while_doing<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> RunError {
+    move |cause| RunError(format!("{what}: {cause}"))
+}
+
+/// Runs the operator until it is told to stop. `kubeconfig` names the cluster; without it the usual places are looked at.
+pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunError> {
+    let config = &loaded.config;
+    telemetry::init(level(config.log_level), format(config.log_format)).map_err(while_doing("logs"))?;
+    for warning in &loaded.warnings {
+        warn!(field = %warning.path, "{}", warning.text);
+    }
+    let stop = shutdown::on_signal().map_err(while_doing("signals"))?;
+    let metrics = Metrics::new();
+    let (live, ready) = (Checks::new(), Checks::new());
+    let mut servers = serve(config, &metrics, live, ready.clone(), &stop).await?;
+
+    let cluster = cluster(kubeconfig).await?;
+    let namespace = cluster.default_namespace.clone();
+    let connection = &config.runtime_client_connection;
+    let throttle = Throttle::new(connection.qps, connection.burst, IN_FLIGHT);
+    let agent = format!("grove-operator/{}", env!("CARGO_PKG_VERSION"));
+    let client = connect(cluster, &agent, throttle, metrics.requests.clone())
+        .map_err(while_doing("connecting to the API server"))?;
+    check_version(&client).await?;
+
+    let identity = identity();
+    let writer = Writer::new(client.clone(), "grove-operator");
+    let events = Events::start_with_metrics(
+        &writer,
+        "grove-operator".to_owned(),
+        identity.clone(),
+        stop.clone(),
+        metrics.events.clone(),
+    );
+    let settings = Settings {
+        concurrency: concurrency(&config.controllers),
+        schedulers: Schedulers::new(&loaded.profiles),
+        topology_aware: config.topology_aware(),
+        clock: Timestamp::now,
+    };
+    let operator =
+        Arc::new(Operator::new(client.clone(), events, settings, &metrics.informers, &metrics.queues));
+    let watched = Arc::clone(&operator);
+    ready.add("caches", move || watched.synced());
+    let watching = Arc::clone(&operator);
+    // Reads go on while the last writes end.
+    let end_of_watching = CancellationToken::new();
+    let token = end_of_watching.clone();
+    servers.spawn(async move {
+        watching.watch(token).await;
+        Ok(())
+    });
+
+    let result = lead(client, &config.leader_election, &namespace, identity, &operator, &stop).await;
+    stop.cancel();
+    end_of_watching.cancel();
+    while let Some(server) = servers.join_next().await {
+        if let Ok(Err(cause)) = server {
+            error!(%cause, "a server failed");
+        }
+    }
+    result
+}
+
+/// Works as the leader until `stop`, and then gives the lease away: whoever takes it must not meet our last writes.
+async fn lead(
+    client: Client,
+    config: &LeaderElection,
+    namespace: &str,
+    identity: String,
+    operator: &Operator,
+    stop: &CancellationToken,
+) -> Result<(), RunError> {
+    if !config.enabled {
+        operator.work(stop.clone()).await;
+        return Ok(());
+    }
+    let election = election(config, namespace, identity).map_err(while_doing("leader election"))?;
+    let Some(leadership): Option<Leadership> =
+        campaign(client, &election, stop).await.map_err(while_doing("leader election"))?
+    else {
+        return Ok(());
+    };
+    let lost = leadership.lost();
+    tokio::select! {
+        // Somebody else may lead by now: nothing of ours may be written any more.
+        () = lost.cancelled() => Err(RunError("the lease was lost; another operator may lead now".to_owned())),
+        () = operator.work(stop.clone()) => {
+            leadership.release().await;
+            Ok(())
+        }
+    }
+}
+
+fn election(config: &LeaderElection, namespace: &str, identity: String) -> Result<Election, DurationError> {
+    Ok(Election {
+        namespace: leader::namespace(Some(&config.resource_namespace), namespace),
+        name: config.resource_name.clone(),
+        identity,
+        lease_duration: config.lease_duration.to_std()?,
+        renew_deadline: config.renew_deadline.to_std()?,
+        retry_period: config.retry_period.to_std()?,
+    })
+}
+
+/// A name that no other process has: the pod's, and something random for those that have the same.
+fn identity() -> String {
+    let host = std::env::var("HOSTNAME").ok().filter(|it| !it.is_empty());
+    let random = std::fs::read_to_string("/proc/sys/kernel/random/uuid");
+    let random = random.map_or_else(|_| std::process::id().to_string(), |it| it.trim().to_owned());
+    format!("{}_{random}", host.as_deref().unwrap_or("grove-operator"))
+}
+
+async fn cluster(kubeconfig: Option<PathBuf>) -> Result<Config, RunError> {
+    let Some(file) = kubeconfig else {
+        return Config::infer().await.map_err(while_doing("looking for a cluster"));
+    };
+    let what = format!("kubeconfig {}", file.display());
+    let wrong = |cause: &dyn std::fmt::Display| RunError(format!("{what}: {cause}"));
+    let content = Kubeconfig::read_from(&file).map_err(|it| wrong(&it))?;
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(content, &options).await.map_err(|it| wrong(&it))
+}
+
+async fn check_version(client: &Client) -> Result<(), RunError> {
+    let server = client.apiserver_version().await.map_err(while_doing("asking the API server for its version"))?;
+    info!(kubernetes = server.git_version, "connected");
+    version::check(&server, MINIMUM_KUBERNETES).map_err(while_doing("the cluster cannot be used"))
+}
+
+/// Both servers listen before anything else happens: a port that is taken is found at once.
+async fn serve(
+    config: &OperatorConfiguration,
+    metrics: &Metrics,
+    live: Checks,
+    ready: Checks,
+    stop: &CancellationToken,
+) -> Result<JoinSet<std::io::Result<()>>, RunError> {
+    let mut servers = JoinSet::new();
+    let server = &config.server.health_probes;
+    let listener = health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.healthProbes"))?;
+    servers.spawn(health::serve(listener, health::health_routes(live, ready), stop.clone()));
+    let server = &config.server.metrics;
+    let listener = health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.metrics"))?;
+    servers.spawn(health::serve(listener, health::metrics_routes(metrics.clone()), stop.clone()));
+    Ok(servers)
+}
+
+fn concurrency(config: &Controllers) -> Concurrency {
+    let workers = |it: grove_api::config::Controller| it.concurrent_syncs as usize;
+    Concurrency {
+        sets: workers(config.pod_clique_set),
+        groups: workers(config.pod_clique_scaling_group),
+        cliques: workers(config.pod_clique),
+        gangs: workers(config.pod_gang),
+    }
+}
+
+fn level(level: LogLevel) -> telemetry::Level {
+    match level {
+        LogLevel::Debug => telemetry::Level::Debug,
+        LogLevel::Info => telemetry::Level::Info,
+        LogLevel::Error => telemetry::Level::Error,
+    }
+}
+
+fn format(format: LogFormat) -> telemetry::Format {
+    match format {
+        LogFormat::Json => telemetry::Format::Json,
+        LogFormat::Text => telemetry::Format::Text,
+    }
+}

@@ -1,0 +1,84 @@
+//! The gangs of a set, in a list that fits into its status.
+
+use grove_api::{
+    constants::{conditions as names, phases},
+    wire::{PodGang, PodGangPhase, PodGangStatusSummary},
+};
+
+use super::conditions::is_true;
+
+/// A gang in the list.
+pub(super) struct Summary<'a> {
+    gang: &'a PodGang,
+    phase: PodGangPhase,
+    unhealthy: bool,
+}
+
+impl<'a> Summary<'a> {
+    pub(super) fn of(gang: &'a PodGang) -> Self {
+        let status = gang.status.as_ref();
+        let phase = match status.map(|it| it.phase.as_str()) {
+            Some(phases::RUNNING) => PodGangPhase::Running,
+            Some(phases::STARTING) => PodGangPhase::Starting,
+            Some(phases::FAILED) => PodGangPhase::Failed,
+            Some(phases::SUCCEEDED) => PodGangPhase::Succeeded,
+            _ => PodGangPhase::Pending,
+        };
+        let unhealthy = status.is_some_and(|it| is_true(&it.conditions, names::pod_gang::UNHEALTHY));
+        Self { gang, phase, unhealthy }
+    }
+
+    /// Most in need of attention first; by name, so that an unchanged state is an unchanged list.
+    pub(super) fn rank(&self) -> (u8, &'a str) {
+        let rank = match (self.unhealthy, self.phase) {
+            (true, _) => 0,
+            (false, PodGangPhase::Failed) => 1,
+            (false, PodGangPhase::Pending) => 2,
+            (false, PodGangPhase::Starting) => 3,
+            (false, PodGangPhase::Running | PodGangPhase::Succeeded) => 4,
+        };
+        (rank, self.gang.metadata.name.as_deref().unwrap_or_default())
+    }
+
+    /// Conditions only where something is amiss: they are a lot of text, and all is said by `Running`.
+    pub(super) fn into_wire(self) -> PodGangStatusSummary {
+        let wanted = self.unhealthy || self.phase != PodGangPhase::Running;
+        let conditions = self.gang.status.iter().filter(|_| wanted).flat_map(|it| it.conditions.clone());
+        PodGangStatusSummary {
+            name: self.gang.metadata.name.clone().unwrap_or_default(),
+            phase: self.phase,
+            conditions: conditions.collect(),
+        }
+    }
+}
+
+/// Gangs, counted.
+#[derive(Default)]
+pub(super) struct Counts {
+    pending: usize,
+    starting: usize,
+    running: usize,
+    unhealthy: usize,
+}
+
+impl Counts {
+    pub(super) fn of(gangs: &[Summary<'_>]) -> Self {
+        let mut counts = Self::default();
+        for gang in gangs {
+            match gang.phase {
+                PodGangPhase::Starting => counts.starting += 1,
+                PodGangPhase::Running => counts.running += 1,
+                _ => counts.pending += 1,
+            }
+            counts.unhealthy += usize::from(gang.unhealthy);
+        }
+        counts
+    }
+
+    pub(super) fn words(&self) -> String {
+        format!(
+            "{} running, {} starting, {} pending, {} unhealthy",
+            self.running, self.starting, self.pending, self.unhealthy
+        )
+    }
+}

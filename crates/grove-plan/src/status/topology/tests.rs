@@ -1,0 +1,89 @@
+//! Every row of the condition.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::fixture::set;
+
+fn binding() -> ClusterTopologyBinding {
+    let levels = json!([{ "domain": "zone", "key": "z" }, { "domain": "rack", "key": "r" }]);
+    serde_json::from_value(json!({ "metadata": { "name": "dc" }, "spec": { "levels": levels } })).unwrap()
+}
+
+/// Constraints of the set, its group and its clique.
+fn constrained(all: [Value; 3]) -> PodCliqueSet {
+    let mut set = set("a=1/1 | g=1/1:a");
+    let [of_set, of_group, of_clique] = all.map(|it| serde_json::from_value(it).unwrap());
+    set.spec.template.topology_constraint = of_set;
+    set.spec.template.scaling_groups[0].topology_constraint = of_group;
+    set.spec.template.cliques[0].topology_constraint = of_clique;
+    set
+}
+
+fn say(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<(Option<bool>, &'static str, String)> {
+    condition(set, seen).map(|it| {
+        assert_eq!(it.type_, "TopologyLevelsUnavailable");
+        (it.status, it.reason, it.message)
+    })
+}
+
+#[test]
+fn every_case_has_its_reason() {
+    let binding = binding();
+    let (there, gone) = (TopologySeen::On(Some(&binding)), TopologySeen::On(None));
+    let none = || constrained([Value::Null, Value::Null, Value::Null]);
+    let of_set =
+        |pack: Value| constrained([json!({ "topologyName": "dc", "pack": pack }), Value::Null, Value::Null]);
+    let rack = || of_set(json!({ "required": "rack" }));
+    let nameless = constrained([json!({ "pack": { "required": "rack" } }), Value::Null, Value::Null]);
+    let rows = [
+        ("off, none", none(), TopologySeen::Off, None),
+        ("off", rack(), TopologySeen::Off, Some((None, "TopologyAwareSchedulingDisabled"))),
+        ("on, none", none(), gone, Some((Some(false), "AllClusterTopologyLevelsAvailable"))),
+        ("all there", rack(), there, Some((Some(false), "AllClusterTopologyLevelsAvailable"))),
+        (
+            "level missing",
+            of_set(json!({ "required": "moon" })),
+            there,
+            Some((Some(true), "ClusterTopologyLevelsUnavailable")),
+        ),
+        (
+            "preferred missing",
+            of_set(json!({ "preferred": "moon" })),
+            there,
+            Some((Some(true), "ClusterTopologyLevelsUnavailable")),
+        ),
+        ("no binding", rack(), gone, Some((None, "ClusterTopologyNotFound"))),
+        ("no name", nameless.clone(), gone, Some((None, "TopologyNameMissing"))),
+        ("no name, off", nameless, TopologySeen::Off, Some((None, "TopologyAwareSchedulingDisabled"))),
+    ];
+    for (what, set, seen, want) in rows {
+        assert_eq!(say(&set, seen).map(|(status, reason, _)| (status, reason)), want, "{what}");
+    }
+}
+
+#[test]
+fn every_level_of_the_set_is_looked_at() {
+    let binding = binding();
+    let pack = |domain: &str| json!({ "topologyName": "dc", "pack": { "required": domain } });
+    let set = constrained([pack("zone"), pack("moon"), pack("mars")]);
+    let (status, _, message) = say(&set, TopologySeen::On(Some(&binding))).unwrap();
+    assert_eq!(status, Some(true));
+    assert!(message.contains("mars") && message.contains("moon") && !message.contains("zone"), "{message}");
+    let old = constrained([json!({ "topologyName": "dc", "packDomain": "moon" }), Value::Null, Value::Null]);
+    assert_eq!(say(&old, TopologySeen::On(Some(&binding))).unwrap().0, Some(true), "the deprecated spelling");
+}
+
+#[test]
+fn the_name_is_the_first_that_is_given() {
+    let named = |name: &str| json!({ "topologyName": name, "pack": { "required": "rack" } });
+    let rows = [
+        ([named("a"), named("b"), named("c")], Some("a")),
+        ([Value::Null, named("b"), named("c")], Some("b")),
+        ([named(""), Value::Null, named("c")], Some("c")),
+        ([Value::Null, Value::Null, Value::Null], None),
+    ];
+    for (all, want) in rows {
+        assert_eq!(topology_name(&constrained(all.clone())), want, "{all:?}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether the cluster is new enough.
+
+use std::fmt;
+
+use k8s_openapi::apimachinery::pkg::version::Info;
+
+/// The cluster is older than what we need, or does not say how old it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooOld {
+    found: String,
+    minimum: (u32, u32),
+}
+
+impl fmt::Display for TooOld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { found, minimum: (major, minor) } = self;
+        write!(f, "the cluster runs Kubernetes {found}, but {major}.{minor} or newer is required")
+    }
+}
+
+impl std::error::Error for TooOld {}
+
+/// Checks what the server says of itself against the oldest version that will do.
+pub fn check(server: &Info, minimum: (u32, u32)) -> Result<(), TooOld> {
+    match version(server) {
+        Some(found) if found >= minimum => Ok(()),
+        Some((major, minor)) => Err(TooOld { found: format!("{major}.{minor}"), minimum }),
+        None => Err(TooOld { found: format!("of an unknown version ({:?})", server.git_version), minimum }),
+    }
+}
+
+/// Major and minor version; managed clusters write minors such as `37+`.
+fn version(server: &Info) -> Option<(u32, u32)> {
+    let fields = number(&server.major).zip(number(&server.minor));
+    fields.or_else(|| {
+        let mut parts = server.git_version.trim_start_matches('v').split('.');
+        Some((number(parts.next()?)?, number(parts.next()?)?))
+    })
+}
+
+/// The number that `text` begins with.
+fn number(text: &str) -> Option<u32> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(major: &str, minor: &str, git: &str) -> Info {
+        Info { major: major.into(), minor: minor.into(), git_version: git.into(), ..Info::default() }
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        for (major, minor, git, fits) in [
+            ("1", "33", "v1.33.0", true),
+            ("1", "32", "v1.32.9", false),
+            ("1", "9", "v1.9.0", false),
+            ("1", "100", "v1.100.0", true),
+            ("1", "37+", "v1.37.2-gke.1", true),
+            ("1", "32+", "v1.32.2-eks", false),
+            ("2", "0", "v2.0.0", true),
+            ("0", "99", "v0.99.0", false),
+            ("", "", "v1.34.1+k3s1", true),
+            ("", "", "v1.31.1+k3s1", false),
+            ("", "", "main", false),
+        ] {
+            assert_eq!(check(&info(major, minor, git), (1, 33)).is_ok(), fits, "{major}.{minor} {git}");
+        }
+    }
+
+    #[test]
+    fn the_message_says_what_is_and_what_must_be() {
+        let error = check(&info("1", "32+", "v1.32.2"), (1, 33)).unwrap_err();
+        assert_eq!(error.to_string(), "the cluster runs Kubernetes 1.32, but 1.33 or newer is required");
+        let error = check(&info("", "", "main"), (1, 33)).unwrap_err();
+        assert!(error.to_string().contains("unknown version (\"main\")"), "{error}");
+    }
+}
