@@ -33,6 +33,7 @@ crds: ## Write the CustomResourceDefinitions to crds/
 compat: ## Hold us against other projects' manifests and CRDs: make compat CORPUS=DIR
 	@test -d "$(CORPUS)/grove/crds" || { echo "give the folder with the other projects' files: make compat CORPUS=DIR"; exit 2; }
 	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-api --features compat --test compat --locked
+	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-plan --features compat --test compat --locked
 	@if command -v go >/dev/null; then CORPUS="$(abspath $(CORPUS))" $(E2E) run --compat --schedulers kube; \
 	else echo "Go is missing: the samples were not sent to a real API server"; fi
 

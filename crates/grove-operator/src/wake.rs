@@ -265,7 +265,7 @@ impl Grove {
 }
 
 /// A set's status is about everything below it: what changes at the same time is looked at together.
-const GATHER: std::time::Duration = std::time::Duration::from_millis(100);
+const GATHER: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Whether a change asks for more than a look at the status: the object came or went, or somebody wants something else.
 fn asks<K: Resource>(old: Option<&Arc<K>>, new: Option<&Arc<K>>) -> bool {

@@ -80,11 +80,6 @@ impl PodFact {
     pub fn is_live(&self) -> bool {
         !self.terminating && self.phase != Phase::Failed
     }
-
-    /// Whether it holds its index: pods that ended do not.
-    pub fn holds_index(&self) -> bool {
-        !self.terminating && !matches!(self.phase, Phase::Failed | Phase::Succeeded)
-    }
 }
 
 /// Why the API server refuses pods of a clique.
@@ -145,4 +140,36 @@ pub fn label<'a>(labels: Option<&'a BTreeMap<String, String>>, key: &str) -> Opt
 /// An index from a label value.
 pub fn index_label(labels: Option<&BTreeMap<String, String>>, key: &str) -> Option<u32> {
     label(labels, key).and_then(|it| it.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_by_their_names() {
+        let rows = [
+            ("Failed", Phase::Failed),
+            ("Succeeded", Phase::Succeeded),
+            ("Pending", Phase::Pending),
+            ("Unknown", Phase::Unknown),
+            ("Running", Phase::Running),
+            // A pod that nobody has looked at yet has none.
+            ("", Phase::Pending),
+        ];
+        for (name, want) in rows {
+            assert_eq!(Phase::from_wire(name), want, "{name}");
+        }
+        assert!(rows[..5].is_sorted_by_key(|it| it.1), "from least to most valuable");
+    }
+
+    #[test]
+    fn indices_are_numbers() {
+        let labels = |value: &str| Some([("i".to_owned(), value.to_owned())].into());
+        for (labels, want) in
+            [(labels("7"), Some(7)), (labels("x"), None), (labels("-1"), None), (None, None)]
+        {
+            assert_eq!(index_label(labels.as_ref(), "i"), want);
+        }
+    }
 }

@@ -13,6 +13,8 @@ use crate::error::Error;
 
 /// Changes that one reconcile makes; a set with more is looked at again at once, and sees what happened meanwhile.
 pub(super) const BATCH: usize = 512;
+/// Batches of one reconcile, so that it stays within its deadline.
+pub(super) const ROUNDS: usize = 16;
 
 impl Grove {
     /// Makes the changes; those after a failed one too. What failed is told, remembered, and given back.

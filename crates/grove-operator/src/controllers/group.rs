@@ -10,7 +10,7 @@ use tracing::info;
 
 use super::{
     Grove,
-    children::BATCH,
+    children::{BATCH, ROUNDS},
     set::{by_name, group_named},
     uid,
 };
@@ -22,7 +22,7 @@ use crate::{
 
 impl Grove {
     pub(crate) async fn reconcile_group(&self, key: Key) -> Result<Outcome, Error> {
-        loop {
+        for _ in 0..ROUNDS {
             let Some(group) = self.seen.groups.cache.get(&key.namespace, &key.name) else {
                 return Ok(Outcome::Done);
             };
@@ -42,6 +42,7 @@ impl Grove {
                 return Ok(Outcome::Done);
             }
         }
+        Ok(Outcome::Again)
     }
 
     /// `None` where the group belongs to no set that is there to stay.

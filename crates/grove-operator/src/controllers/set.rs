@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use grove_api::{constants::finalizers, wire::PodCliqueSet};
 use grove_plan::{
-    children::{SetChildren, plan_set},
+    children::{SetChildren, clique_patch, plan_set},
     hash,
     layout::{self, set_name, set_namespace},
     objects,
@@ -14,7 +14,7 @@ use grove_runtime::Outcome;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, children::BATCH, gang_topology, uid, version};
+use super::{Grove, children::{BATCH, ROUNDS}, gang_topology, uid, version};
 use crate::{error::Error, key::Key, seen::joined};
 
 impl Grove {
@@ -25,7 +25,7 @@ impl Grove {
         }
         self.keep_finalizer(&set).await?;
         self.keep_hash(&set).await?;
-        loop {
+        for _ in 0..ROUNDS {
             let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
             if set.metadata.deletion_timestamp.is_some() {
                 return self.delete_set(&set).await;
@@ -43,6 +43,7 @@ impl Grove {
                 return Ok(Outcome::Done);
             }
         }
+        Ok(Outcome::Again)
     }
 
     fn plan_children(&self, set: &PodCliqueSet) -> grove_plan::children::ChildPlan {
@@ -119,8 +120,7 @@ impl Grove {
         for clique in &cliques {
             let Some(place) = self.place_of(set, clique) else { continue };
             any = true;
-            let wanted = objects::clique(self.context(set), &place, None);
-            if !objects::same_meaning(clique, &wanted) {
+            if clique_patch(clique, &objects::clique(self.context(set), &place, None)).is_some() {
                 return false;
             }
         }

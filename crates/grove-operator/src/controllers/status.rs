@@ -8,8 +8,10 @@ use grove_api::{
     wire::{PodClique, PodCliqueSet},
 };
 use grove_plan::{
+    children::clique_patch,
     facts::{Tally, index_label},
     layout::{self, count, set_name, set_namespace},
+    objects,
     status::{
         self, CliqueReport, CliqueState, GroupReport, Reported, SetReport, Urgency, status_patch, urgency,
     },
@@ -76,8 +78,7 @@ impl Grove {
     /// Whether a clique is what the template says.
     fn is_current(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
         self.place_of(set, clique).is_some_and(|place| {
-            let wanted = grove_plan::objects::clique(self.context(set), &place, None);
-            grove_plan::objects::same_meaning(clique, &wanted)
+            clique_patch(clique, &objects::clique(self.context(set), &place, None)).is_none()
         })
     }
 

@@ -35,7 +35,7 @@ pub fn plan_group(context: Context<'_>, children: &GroupChildren<'_>) -> ChildPl
                 let wanted = objects::clique(context, &clique, Some(children.group));
                 match existing {
                     None => Err(Child::Clique(Box::new(wanted))),
-                    Some(existing) => Ok(update::clique(existing, &wanted)),
+                    Some(existing) => Ok(update::clique_patch(existing, &wanted)),
                 }
             });
             wanted.insert(clique.name);

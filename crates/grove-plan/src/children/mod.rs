@@ -14,7 +14,7 @@ use serde_json::Value;
 pub use self::{
     group::{GroupChildren, plan_group},
     set::{SetChildren, plan_set},
-    update::gang_patch,
+    update::{clique_patch, gang_patch},
 };
 
 /// A child to make.

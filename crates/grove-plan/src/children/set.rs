@@ -102,7 +102,7 @@ impl Planner<'_> {
                 let wanted = objects::clique(context, &clique, None);
                 match existing {
                     None => Err(Child::Clique(Box::new(wanted))),
-                    Some(existing) => Ok(update::clique(existing, &wanted)),
+                    Some(existing) => Ok(update::clique_patch(existing, &wanted)),
                 }
             });
             self.autoscaler(&clique.name, objects::clique_autoscaler(context, &clique));

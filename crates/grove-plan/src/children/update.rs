@@ -49,7 +49,8 @@ pub(super) fn group(current: &PodCliqueScalingGroup, wanted: &PodCliqueScalingGr
     join(metadata(&current.metadata, &wanted.metadata), change)
 }
 
-pub(super) fn clique(current: &PodClique, wanted: &PodClique) -> Option<Value> {
+/// What has to change on a clique.
+pub fn clique_patch(current: &PodClique, wanted: &PodClique) -> Option<Value> {
     let mut metadata_change = metadata(&current.metadata, &wanted.metadata);
     if metadata_change.is_some() && same_template(current, wanted) {
         // Made by another version or by upstream Grove, and the same: its hash stays, or every pod would be replaced.

@@ -1,5 +1,7 @@
 //! The steps of a gang: pods exist, then they are listed, then it is initialised, then all gates go at once.
 
+use proptest::{prelude::*, sample::select};
+
 use super::*;
 use crate::fixture::{FOREIGN_GATE, Scene};
 
@@ -208,4 +210,39 @@ fn scheduled_means_the_minimum_of_every_clique_is_bound() {
     scene.pods(&[("fe", "0b"), ("dec", "0b 1b")]);
     scene.role("dec").clique = None;
     assert!(!is_scheduled(&scene.seen()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever pods come and go: no gate is lifted before the gang was complete, none of a pod that is not listed, and
+    /// what was listed once is never emptied.
+    #[test]
+    fn gates_wait_for_the_list_and_the_list_stays(
+        states in prop::collection::vec((select(vec!["g", "g", "r", "g!", "F", ""]), 1..4_i32, any::<bool>()), 1..12),
+    ) {
+        let mut scene = Scene::base("fe=2/1 dec=1/1");
+        scene.pods(&[("dec", "0g")]);
+        let mut was_complete = false;
+        for (second, replicas, refused) in states {
+            scene.scale("fe", replicas);
+            scene.refuse("fe", refused.then_some("no"));
+            let second = if second.is_empty() { String::new() } else { format!("1{second}") };
+            scene.pods(&[("fe", &format!("0g {second}"))]);
+            for _ in 0..4 {
+                was_complete |= is_complete(&scene.seen());
+                let (before, initialized) = (scene.listed(), is_initialized(&scene.gang));
+                let step = scene.step(1);
+                prop_assert!(was_complete || step == "rest", "{}", step);
+                if let Some(pods) = step.strip_prefix("ungate ") {
+                    prop_assert!(initialized && pods.split(' ').all(|it| before.split(' ').any(|listed| listed == it)));
+                }
+                prop_assert!(!initialized || is_initialized(&scene.gang));
+                for role in ["fe:", "dec:"] {
+                    prop_assert!(!before.contains(role) || scene.listed().contains(role), "{} was emptied", role);
+                }
+            }
+            prop_assert_eq!(scene.step(1), "rest", "four steps are enough");
+        }
+    }
 }

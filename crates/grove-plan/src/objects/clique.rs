@@ -15,13 +15,24 @@ use crate::{
     layout::{self, Clique, set_name, set_namespace, wire_count},
 };
 
+/// Labels that say where something belongs. Where a clique has no such place, a template cannot give it one.
+const PLACE: [&str; 5] = [
+    labels::BASE_POD_GANG,
+    labels::SCALING_GROUP,
+    labels::SCALING_GROUP_REPLICA_INDEX,
+    labels::POD_CLIQUE,
+    labels::POD_INDEX,
+];
+
 /// The object of `clique`, as it is created. `group` owns it where it is a member of one, else the set does.
 pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqueScalingGroup>) -> PodClique {
     let set = context.set;
     let template = clique.template;
     let component =
         if clique.member.is_some() { components::GROUP_POD_CLIQUE } else { components::SET_POD_CLIQUE };
-    let mut labels = Labels::from_template(&template.labels)
+    let mut from_template = template.labels.clone();
+    from_template.retain(|key, _| !PLACE.contains(&key.as_str()));
+    let mut labels = Labels::from_template(&from_template)
         .of_set(set_name(set))
         .with(labels::NAME, clique.name.clone())
         .with(labels::COMPONENT, component)
@@ -43,7 +54,7 @@ pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqu
     // It belongs to PodGangs; on a clique it would only mislead.
     notes.remove(annotations::TOPOLOGY_NAME);
     let mirrored = Mirrored {
-        labels: template.labels.keys().cloned().collect(),
+        labels: from_template.into_keys().collect(),
         annotations: notes.keys().cloned().collect(),
     };
     notes.extend(mirrored.write().map(|it| (MIRRORED.to_owned(), it)));

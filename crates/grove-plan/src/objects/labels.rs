@@ -52,3 +52,20 @@ pub fn clique_selector(set: &str, clique: &str) -> String {
 pub fn group_selector(set: &str, group: &str) -> String {
     format!("{},{}={group}", set_selector(set), labels::SCALING_GROUP)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_narrow_that_of_the_set() {
+        let set = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=inf";
+        assert_eq!(set_selector("inf"), set);
+        assert_eq!(replica_selector("inf", 2), format!("{set},grove.io/podcliqueset-replica-index=2"));
+        assert_eq!(clique_selector("inf", "inf-0-fe"), format!("{set},grove.io/podclique=inf-0-fe"));
+        assert_eq!(
+            group_selector("inf", "inf-0-pd"),
+            format!("{set},grove.io/podcliquescalinggroup=inf-0-pd")
+        );
+    }
+}

@@ -51,6 +51,7 @@ pub struct PodPlan {
 
 /// Decides. `pods` are those that the clique owns.
 ///
+/// A pod that has done its work keeps its index: its work is not done twice.
 /// Pods on their way out count nowhere: one that is stuck on a lost node does not keep its replacement waiting.
 pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
     let mut plan = PodPlan::default();
@@ -69,7 +70,7 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
     let mut seen = BTreeSet::new();
     let mut unique: Vec<&PodFact> = Vec::new();
     for pod in live.into_iter().rev() {
-        match pod.index.filter(|_| pod.holds_index()) {
+        match pod.index {
             Some(index) if !seen.insert(index) => plan.delete.push(victim(pod, Why::SameIndex)),
             _ => unique.push(pod),
         }
@@ -78,8 +79,7 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
     let excess = unique.split_off(keep);
     plan.delete.extend(excess.into_iter().rev().map(|it| victim(it, Why::Excess)));
 
-    let taken: BTreeSet<u32> =
-        unique.iter().filter(|it| it.holds_index()).filter_map(|it| it.index).collect();
+    let taken: BTreeSet<u32> = unique.iter().filter_map(|it| it.index).collect();
     let missing = (want.replicas.min(want.at_most) as usize).saturating_sub(unique.len());
     plan.create = (0..).filter(|it| !taken.contains(it)).take(missing).collect();
     plan

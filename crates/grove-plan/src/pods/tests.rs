@@ -97,7 +97,14 @@ fn ended_pods_are_replaced_by_policy() {
     );
     let complete = |replicas| Want { may_complete: true, ..want(replicas) };
     check(
-        &[(2, "0r 1S", "", ""), (2, "0r 1F", "1", "1F"), (2, "0S 1S", "", ""), (1, "0r 1S", "", "1S")],
+        &[
+            (2, "0r 1S", "", ""),
+            (2, "0r 1F", "1", "1F"),
+            (2, "0S 1S", "", ""),
+            (1, "0r 1S", "", "1S"),
+            // What is done keeps its index.
+            (2, "0S", "1", ""),
+        ],
         complete,
     );
     assert_eq!(planned(want(1), "0F").delete[0].why, Why::Ended);
@@ -177,8 +184,8 @@ fn any_want() -> impl Strategy<Value = Want<'static>> {
 fn counted(want: Want<'_>, pods: &[PodFact]) -> usize {
     let counts = |it: &&PodFact| it.is_live() && (want.may_complete || it.phase != Phase::Succeeded);
     let live: Vec<&PodFact> = pods.iter().filter(counts).collect();
-    let held: BTreeSet<u32> = live.iter().filter(|it| it.holds_index()).filter_map(|it| it.index).collect();
-    held.len() + live.iter().filter(|it| it.index.is_none() || !it.holds_index()).count()
+    let held: BTreeSet<u32> = live.iter().filter_map(|it| it.index).collect();
+    held.len() + live.iter().filter(|it| it.index.is_none()).count()
 }
 
 fn survivors(plan: &PodPlan, pods: &[PodFact]) -> Vec<PodFact> {
@@ -198,7 +205,7 @@ proptest! {
         let expected = counted(want, &before).max(wanted.min(want.at_most as usize)).min(wanted);
         let live: Vec<&PodFact> = after.iter().filter(|it| it.is_live()).collect();
         prop_assert_eq!(live.len(), expected);
-        let mut indices: Vec<u32> = live.iter().filter(|it| it.holds_index()).filter_map(|it| it.index).collect();
+        let mut indices: Vec<u32> = live.iter().filter_map(|it| it.index).collect();
         indices.sort_unstable();
         let all = indices.len();
         indices.dedup();

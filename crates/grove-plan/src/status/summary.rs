@@ -2,10 +2,13 @@
 
 use grove_api::{
     constants::{conditions as names, phases},
-    wire::{PodGang, PodGangPhase, PodGangStatusSummary},
+    wire::{Condition, PodGang, PodGangPhase, PodGangStatusSummary},
 };
 
 use super::conditions::is_true;
+
+/// Bytes of a condition's message in the list.
+const MAX_MESSAGE: usize = 256;
 
 /// A gang in the list.
 pub(super) struct Summary<'a> {
@@ -43,11 +46,16 @@ impl<'a> Summary<'a> {
     /// Conditions only where something is amiss: they are a lot of text, and all is said by `Running`.
     pub(super) fn into_wire(self) -> PodGangStatusSummary {
         let wanted = self.unhealthy || self.phase != PodGangPhase::Running;
-        let conditions = self.gang.status.iter().filter(|_| wanted).flat_map(|it| it.conditions.clone());
+        let mut conditions: Vec<Condition> =
+            self.gang.status.iter().filter(|_| wanted).flat_map(|it| it.conditions.clone()).collect();
+        // The gang itself has the whole text; a hundred of them must not make the set too large to be stored.
+        for condition in &mut conditions {
+            condition.message.truncate(condition.message.floor_char_boundary(MAX_MESSAGE));
+        }
         PodGangStatusSummary {
             name: self.gang.metadata.name.clone().unwrap_or_default(),
             phase: self.phase,
-            conditions: conditions.collect(),
+            conditions,
         }
     }
 }

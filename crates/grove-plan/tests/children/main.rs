@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod laws;
 mod scaling;
 mod templates;
 

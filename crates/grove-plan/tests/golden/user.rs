@@ -33,7 +33,12 @@ fn written() -> World {
     let template = json!({
         "cliques": [{
             "name": "fe",
-            "labels": { "team": "a", "app.kubernetes.io/part-of": "mine", "grove.io/podgang": "mine" },
+            "labels": {
+                "team": "a", "app.kubernetes.io/part-of": "mine", "grove.io/podgang": "mine",
+                "grove.io/base-podgang": "mine", "grove.io/podcliquescalinggroup": "mine",
+                "grove.io/podcliquescalinggroup-replica-index": "7", "grove.io/podclique": "mine",
+                "grove.io/podclique-pod-index": "7",
+            },
             "annotations": { "note": "n", "grove.io/topology-name": "dc" },
             "spec": { "roleName": "fe", "replicas": 1, "minAvailable": 1, "podSpec": pod },
         }],
@@ -66,9 +71,16 @@ fn labels_of_the_template_are_below_ours() {
         assert_eq!(labels["app.kubernetes.io/part-of"], "inf");
         assert_eq!(labels["grove.io/podgang"], "inf-0");
         assert_eq!(labels.get("of-set"), None, "labels of a set are for its gangs alone");
+        // A place that the clique does not have cannot be claimed.
+        for key in ["base-podgang", "podcliquescalinggroup", "podcliquescalinggroup-replica-index"] {
+            assert_eq!(labels.get(format!("grove.io/{key}")), None, "{key}");
+        }
     }
     assert_eq!(child(&world, Kind::Gang, "inf-0")["metadata"]["labels"]["of-set"], "1");
-    assert_eq!(clique["metadata"]["labels"].get("grove.io/podclique"), None, "that one is for pods");
+    for (key, of_pod) in [("grove.io/podclique", "inf-0-fe"), ("grove.io/podclique-pod-index", "0")] {
+        assert_eq!(clique["metadata"]["labels"].get(key), None, "{key} is for pods");
+        assert_eq!(pod["metadata"]["labels"][key], of_pod);
+    }
 }
 
 #[test]

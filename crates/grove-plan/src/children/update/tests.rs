@@ -50,12 +50,12 @@ fn upstream(set: &PodCliqueSet) -> PodClique {
 fn who_scales_keeps_the_replicas() {
     let before = set("fe=2/1 x=1/1 | g=2/1:x");
     let after = set("fe=5/1 x=1/1 | g=4/1:x");
-    assert_eq!(clique(&wanted(&before), &wanted(&after)), None);
+    assert_eq!(clique_patch(&wanted(&before), &wanted(&after)), None);
     let scaled = with(&wanted(&before), &json!({ "spec": { "replicas": 7 } }));
-    assert_eq!(clique(&scaled, &wanted(&before)), None);
+    assert_eq!(clique_patch(&scaled, &wanted(&before)), None);
     let edited = with(&scaled, &json!({ "spec": { "podSpec": { "hostNetwork": true } } }));
     assert_eq!(
-        clique(&edited, &wanted(&before)),
+        clique_patch(&edited, &wanted(&before)),
         Some(json!({ "spec": { "podSpec": { "hostNetwork": null } } }))
     );
 
@@ -69,10 +69,10 @@ fn who_scales_keeps_the_replicas() {
 fn keys_of_others_survive_and_ours_are_restored() {
     let want = wanted(&labelled());
     let theirs = json!({ "metadata": { "labels": { "kueue": "q" }, "annotations": { "seen-by": "x" } } });
-    assert_eq!(clique(&with(&want, &theirs), &want), None);
+    assert_eq!(clique_patch(&with(&want, &theirs), &want), None);
     let lost = json!({ "metadata": { "labels": { "kueue": "q", "team": "b", labels::POD_GANG: null } } });
     let restored = json!({ "metadata": { "labels": { "team": "a", labels::POD_GANG: "inf-0" } } });
-    assert_eq!(clique(&with(&want, &lost), &want), Some(restored));
+    assert_eq!(clique_patch(&with(&want, &lost), &want), Some(restored));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn what_leaves_the_template_leaves_the_clique() {
     let theirs = json!({ "metadata": { "labels": { "kueue": "q" }, "annotations": { "seen-by": "x" } } });
     let current = with(&wanted(&old), &theirs);
     let hash = wanted(&new).metadata.labels.unwrap()[HASH].clone();
-    let patch = clique(&current, &wanted(&new)).unwrap();
+    let patch = clique_patch(&current, &wanted(&new)).unwrap();
     assert_eq!(
         patch,
         json!({ "metadata": {
@@ -92,7 +92,7 @@ fn what_leaves_the_template_leaves_the_clique() {
     let after = with(&current, &patch);
     assert_eq!(after.metadata.labels.as_ref().unwrap().get("kueue"), Some(&"q".to_owned()));
     assert_eq!(after.metadata.annotations, Some([("seen-by".to_owned(), "x".to_owned())].into()));
-    assert_eq!(clique(&after, &wanted(&new)), None, "and then there is rest");
+    assert_eq!(clique_patch(&after, &wanted(&new)), None, "and then there is rest");
 }
 
 /// Of several keys, one goes: the note follows.
@@ -100,18 +100,20 @@ fn what_leaves_the_template_leaves_the_clique() {
 fn the_note_of_mirrored_keys_follows() {
     let mut old = labelled();
     old.spec.template.cliques[0].labels.insert("tier".to_owned(), "gold".to_owned());
-    let patch = clique(&wanted(&old), &wanted(&labelled())).unwrap();
-    assert_eq!(patch["metadata"]["labels"]["tier"], Value::Null);
+    let want = wanted(&labelled());
+    let patch = clique_patch(&wanted(&old), &want).unwrap();
+    let hash = &want.metadata.labels.as_ref().unwrap()[HASH];
+    assert_eq!(patch["metadata"]["labels"], json!({ "tier": null, HASH: hash }), "it is another template");
     assert_eq!(patch["metadata"]["annotations"], json!({ MIRRORED: "team;note" }));
 }
 
 #[test]
 fn a_hash_of_another_implementation_stays_while_the_content_is_equal() {
     let set = labelled();
-    assert_eq!(clique(&upstream(&set), &wanted(&set)), None);
+    assert_eq!(clique_patch(&upstream(&set), &wanted(&set)), None);
 
     let lost = with(&upstream(&set), &json!({ "metadata": { "labels": { labels::POD_GANG: null } } }));
-    let patch = clique(&lost, &wanted(&set)).unwrap();
+    let patch = clique_patch(&lost, &wanted(&set)).unwrap();
     assert_eq!(patch["metadata"]["labels"], json!({ labels::POD_GANG: "inf-0" }), "only what was lost");
 }
 
@@ -132,9 +134,9 @@ fn a_hash_of_another_implementation_goes_when_the_content_differs() {
     ];
     for (what, want) in rows {
         let hash = &want.metadata.labels.as_ref().unwrap()[HASH];
-        let patch = clique(&current, &want).unwrap();
+        let patch = clique_patch(&current, &want).unwrap();
         assert_eq!(patch["metadata"]["labels"][HASH], **hash, "{what}: {patch}");
-        assert_eq!(clique(&with(&current, &patch), &want), None, "{what}: and then there is rest");
+        assert_eq!(clique_patch(&with(&current, &patch), &want), None, "{what}: and then there is rest");
     }
 }
 
@@ -143,7 +145,7 @@ fn a_missing_hash_is_written() {
     let want = wanted(&labelled());
     let current = with(&want, &json!({ "metadata": { "labels": { HASH: null } } }));
     let hash = &want.metadata.labels.as_ref().unwrap()[HASH];
-    assert_eq!(clique(&current, &want), Some(json!({ "metadata": { "labels": { HASH: hash } } })));
+    assert_eq!(clique_patch(&current, &want), Some(json!({ "metadata": { "labels": { HASH: hash } } })));
 }
 
 #[test]

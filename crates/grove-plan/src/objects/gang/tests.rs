@@ -8,7 +8,8 @@ use crate::fixture::set;
 
 /// Topology `dc` with the levels zone and rack.
 fn binding() -> ClusterTopologyBinding {
-    let levels = json!([{ "domain": "zone", "key": "example.com/zone" }, { "domain": "rack", "key": "example.com/rack" }]);
+    let level = |domain: &str| json!({ "domain": domain, "key": format!("example.com/{domain}") });
+    let levels = [level("zone"), level("rack")];
     serde_json::from_value(json!({ "metadata": { "name": "dc" }, "spec": { "levels": levels } })).unwrap()
 }
 

@@ -44,8 +44,11 @@ fn every_step_has_its_phase_and_reasons() {
         ("0g", "0g 1g", "Pending", "False/PodsNotCreated", "False/NotScheduled", ""),
         // All are there, and the status that says so is not written yet.
         ("0g 1g", "0g 1g", "Pending", "False/PodsNotCreated", "False/NotScheduled", ""),
+        // Deleted by hand and made again, it has to list its pods first.
+        ("0r 1r", "0r 1r", "Pending", "False/PodsNotCreated", "False/NotScheduled", ""),
     ];
     check(&mut scene, "False/PodsNotCreated", &rows);
+    scene.pods(&[("fe", "0g 1g"), ("dec", "0g 1g")]);
     scene.report(true, 1);
     let rows = [
         ("0g 1g", "0g 1g", "Pending", "False/WaitingForScheduler", "False/NotScheduled", ""),
@@ -75,12 +78,14 @@ fn only_what_was_placed_is_unhealthy() {
     }
     scene.pods(&[("fe", "0b 1b")]);
     assert!(say(&mut scene, false, 2).ends_with("Unhealthy=False/Healthy"));
-    // It stays said, also after Scheduled has gone back to False.
-    for now in 3..5 {
-        scene.pods(&[("fe", "0b")]);
+    // It is kept up to date, also after Scheduled has gone back to False.
+    for (now, pods, bound) in [(3, "0b", 1), (4, "", 0)] {
+        scene.pods(&[("fe", pods)]);
         assert!(say(&mut scene, false, now).ends_with("Unhealthy=True/PodsLost"));
+        assert_eq!(words(&scene, "Unhealthy"), format!("inf-0-fe has {bound} of at least 2 bound"));
     }
-    assert_eq!(words(&scene, "Unhealthy"), "inf-0-fe has 1 of at least 2 bound");
+    scene.pods(&[("fe", "0b 1b")]);
+    assert!(say(&mut scene, false, 5).ends_with("Unhealthy=False/Healthy"));
 }
 
 #[test]

@@ -25,6 +25,12 @@ fn a_replica_counts_when_every_member_does() {
         ("old template", ready().with("inf-0-pd-2-pre", "0ro"), [3, 3, 2], true),
         ("member gone", ready().without("inf-0-pd-0-pre"), [2, 2, 2], true),
         ("member leaving", ready().leaving("inf-0-pd-0-dec"), [2, 2, 2], true),
+        (
+            "all leaving",
+            ready().leaving("inf-0-pd-0-dec").leaving("inf-0-pd-1-dec").leaving("inf-0-pd-2-pre"),
+            [0, 0, 0],
+            false,
+        ),
         ("pod leaving", ready().with("inf-0-pd-0-dec", "0r 1r!"), [2, 2, 2], true),
         ("more than the minimum", ready().with("inf-0-pd-0-dec", "0r 1r 2g"), [3, 3, 3], true),
         ("two gone", ready().without("inf-0-pd-0-pre").without("inf-0-pd-2-dec"), [1, 1, 1], true),
@@ -45,6 +51,20 @@ fn a_replica_counts_when_every_member_does() {
         assert_eq!(conditions(&got.conditions), [condition], "{what}");
         assert_eq!(got.replicas, 3, "{what}");
     }
+}
+
+/// A clique's hashes say what was; its pods say what is.
+#[test]
+fn replicas_whose_pods_went_back_are_not_updated() {
+    let deployed = ready().written().with("inf-0-pd-2-dec", "0ro 1ro");
+    let got = super::group(&deployed.group("inf-0-pd"));
+    assert_eq!([got.available_replicas, got.updated_replicas], [3, 2]);
+    // Nor is one whose clique was given another template since.
+    let mut deployed = ready().written();
+    let labels = deployed.cliques.get_mut("inf-0-pd-0-dec").unwrap().metadata.labels.as_mut().unwrap();
+    labels.insert("grove.io/pod-template-hash".to_owned(), "newer".to_owned());
+    let got = super::group(&deployed.group("inf-0-pd"));
+    assert_eq!([got.available_replicas, got.updated_replicas], [3, 2]);
 }
 
 /// What belongs to replicas that the group no longer has does not count.
@@ -115,8 +135,9 @@ fn selector_generation_and_errors() {
     let unacted = super::group(&GroupReport { acted: None, ..deployed.group("inf-0-pd") });
     assert_eq!((unacted.observed_generation, unacted.conditions.len()), (None, 0));
     let got = super::group(&deployed.group("inf-0-pd"));
-    let selector = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=inf,grove.io/podcliquescalinggroup=inf-0-pd";
-    assert_eq!((got.observed_generation, got.selector.as_deref()), (Some(1), Some(selector)));
+    let of_set = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=inf";
+    let selector = format!("{of_set},grove.io/podcliquescalinggroup=inf-0-pd");
+    assert_eq!((got.observed_generation, got.selector.as_deref()), (Some(1), Some(selector.as_str())));
     assert_eq!(got.last_errors.iter().map(|it| it.description.as_str()).collect::<Vec<_>>(), ["quota"]);
     deployed.groups.get_mut("inf-0-pd").unwrap().status = Some(got);
     deployed.refusals.clear();

@@ -56,8 +56,10 @@ fn a_replica_is_available_when_every_clique_and_group_is() {
 }
 
 #[test]
-fn a_group_that_is_gone_is_named() {
+fn a_group_that_is_gone_or_going_is_named() {
     let mut deployed = ready(1).written();
+    deployed.groups.get_mut("inf-0-pd").unwrap().metadata.deletion_timestamp = Some(Time(at(1)));
+    assert_eq!(super::set(&deployed.report()).available_replicas, 0);
     deployed.groups.clear();
     let got = super::set(&deployed.report());
     assert_eq!(got.available_replicas, 0);
