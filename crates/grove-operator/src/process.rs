@@ -25,8 +25,8 @@ use crate::{
 
 /// The oldest Kubernetes that the operator runs on: the oldest whose API our client library knows.
 pub const MINIMUM_KUBERNETES: (u32, u32) = (1, 33);
-/// Writes under way at a time. One HTTP/2 connection carries a hundred requests; watches need some of them.
-const IN_FLIGHT: usize = 64;
+/// Writes under way at a time: enough to keep a server busy, and few enough that what waits is served in order of lanes.
+const IN_FLIGHT: usize = 24;
 
 /// Why the operator cannot go on.
 #[derive(Debug, thiserror::Error)]

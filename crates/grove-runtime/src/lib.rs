@@ -1,4 +1,11 @@
-//! What kube's runtime lacks: informers with indexes and true deletions, work queue, leader election, transport, health, telemetry.
+//! What an operator needs besides kube's client: it watches, decides when to work, and writes. Knows no kind of Grove.
+//!
+//! * What is known: [`cache`] (reads our own writes, has indexes, tells listeners) filled by [`informer`].
+//! * When to work: [`queue`] served by [`workers`].
+//! * How to write: [`writer`] and [`events`], through [`throttle`] and [`transport`].
+//! * The process around it: [`leader`], [`health`], [`telemetry`] and [`metrics`], [`version`], [`shutdown`].
+//!
+//! Clocks are tokio's, so that tests can pause them. Nothing here sleeps in order to wait for something else.
 
 pub mod cache;
 pub mod events;

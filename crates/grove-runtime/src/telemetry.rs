@@ -1,7 +1,7 @@
 //! Logs and metrics of the whole process: one subscriber, one registry.
 
 use std::fmt;
-use std::io::stderr;
+use std::io::{IsTerminal as _, stderr};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -60,7 +60,7 @@ pub fn init(level: Level, format: Format) -> Result<(), LogError> {
     let done = match format {
         // Fields at the top level, as other Kubernetes components log them.
         Format::Json => builder.json().flatten_event(true).with_span_list(false).finish().install(),
-        Format::Text => builder.with_ansi(false).finish().install(),
+        Format::Text => builder.with_ansi(stderr().is_terminal()).finish().install(),
     };
     done.map_err(LogError::Twice)
 }

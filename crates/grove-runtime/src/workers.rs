@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
-use tracing::{Instrument as _, debug, debug_span, error, warn};
+use tracing::{Instrument as _, debug, error, info_span, warn};
 
 use crate::queue::Queue;
 
@@ -76,7 +76,7 @@ where
     F: Fn(T) -> Fut,
     Fut: Future<Output = Result<Outcome, E>>,
 {
-    let span = debug_span!("reconcile", controller, object = ?key);
+    let span = info_span!("reconcile", controller, object = ?key);
     // The call is inside, because a handler may panic before its first await, too. What a panic leaves behind is
     // dropped with the future; what is shared outlives it behind locks that do not poison.
     let guarded = AssertUnwindSafe(async { timeout(deadline, handler(key)).await }).catch_unwind();

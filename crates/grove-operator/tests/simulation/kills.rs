@@ -22,8 +22,8 @@ const SETS: &str = "podcliquesets.grove.io";
 
 /// The life of a set, step by step.
 const STEPS: [fn(&World); 6] = [
-    |world| world.create(SETS, example(2)),
-    |world| world.patch(SETS, "inf", json!({ "spec": { "replicas": 3 } })),
+    |world| world.create(SETS, example(1)),
+    |world| world.patch(SETS, "inf", json!({ "spec": { "replicas": 2 } })),
     |world| {
         world.patch("podcliquescalinggroups.grove.io", "inf-1-pd", json!({ "spec": { "replicas": 4 } }));
         world.patch("podcliques.grove.io", "inf-0-fe", json!({ "spec": { "replicas": 4 } }));

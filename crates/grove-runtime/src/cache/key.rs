@@ -1,5 +1,6 @@
 //! Where an object is: namespace and name as one string that orders by namespace, then name.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -10,8 +11,13 @@ pub(super) struct Key(Arc<str>);
 
 impl Key {
     pub(super) fn new(namespace: &str, name: &str) -> Self {
+        Self(Self::text(namespace, name).into())
+    }
+
+    /// What a lookup needs: a key without the cost of sharing it.
+    pub(super) fn text(namespace: &str, name: &str) -> String {
         // NUL is in no name and before every other character, so the order is that of the pair.
-        Self(format!("{namespace}\0{name}").into())
+        [namespace, "\0", name].concat()
     }
 
     pub(super) fn of(meta: &ObjectMeta) -> Self {
@@ -21,6 +27,13 @@ impl Key {
     /// Namespace and name.
     pub(super) fn parts(&self) -> (&str, &str) {
         self.0.split_once('\0').unwrap_or(("", &self.0))
+    }
+}
+
+// Sound because the derived order is that of the string.
+impl Borrow<str> for Key {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -119,7 +119,7 @@ impl<K: Cached> Cache<K> {
 
     /// The object, if there is one. The namespace of cluster scoped objects is `""`.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
-        self.shared.state.read().get(&Key::new(namespace, name)).cloned()
+        self.shared.state.read().find(namespace, name).cloned()
     }
 
     /// All objects, ordered by namespace and name.

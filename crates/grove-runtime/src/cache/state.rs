@@ -53,7 +53,11 @@ impl<K> Default for State<K> {
 }
 
 impl<K: Resource> State<K> {
-    pub(super) fn get(&self, key: &Key) -> Option<&Arc<K>> {
+    pub(super) fn find(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
+        self.objects.get(Key::text(namespace, name).as_str()).map(|entry| &entry.object)
+    }
+
+    fn get(&self, key: &Key) -> Option<&Arc<K>> {
         self.objects.get(key).map(|entry| &entry.object)
     }
 
@@ -147,7 +151,7 @@ impl<K: Resource> State<K> {
     /// Such an object may be newer than the list, or deleted before it. The caller must ask the server.
     pub(super) fn relist_ended(&mut self, out: &mut Vec<Step<K>>) -> Vec<Unconfirmed> {
         let Some(seen) = self.seen.take() else { return Vec::new() };
-        let unlisted: Vec<Key> = self.objects.keys().filter(|key| !seen.contains(key)).cloned().collect();
+        let unlisted: Vec<Key> = self.objects.keys().filter(|key| !seen.contains(*key)).cloned().collect();
         let mut unconfirmed = Vec::new();
         for key in unlisted {
             match self.objects.get(&key) {

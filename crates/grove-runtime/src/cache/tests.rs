@@ -248,6 +248,31 @@ fn a_listener_that_panics_does_not_silence_the_others() {
 }
 
 #[test]
+fn only_one_thread_at_a_time_tells_the_listeners() {
+    let (cache, heard) = (Cache::new(), Arc::new(Mutex::new(Vec::new())));
+    let (entered, inside) = std::sync::mpsc::channel();
+    let (leave, left) = std::sync::mpsc::channel();
+    let (sink, left) = (heard.clone(), Mutex::new(left));
+    cache.listen(move |change| {
+        let form = change.new.map(|o| form(o)).unwrap();
+        // The first change is being told while the second one happens.
+        if form == "a@1" {
+            entered.send(()).unwrap();
+            left.lock().recv().unwrap();
+        }
+        sink.lock().push(form);
+    });
+    std::thread::scope(|scope| {
+        scope.spawn(|| cache.observed(map("ns/x a@1")));
+        inside.recv().unwrap();
+        cache.written(map("ns/x a@2"));
+        assert_eq!(form(&cache.get("ns", "x").unwrap()), "a@2", "readers do not wait for listeners");
+        leave.send(()).unwrap();
+    });
+    assert_eq!(*heard.lock(), ["a@1", "a@2"]);
+}
+
+#[test]
 fn steps_of_one_object_are_heard_in_order_from_many_threads() {
     let (cache, heard) = listened();
     std::thread::scope(|scope| {

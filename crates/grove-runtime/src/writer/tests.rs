@@ -236,6 +236,14 @@ async fn errors_say_what_was_to_be_done_and_what_the_server_said() {
 }
 
 #[tokio::test]
+async fn an_answer_that_cannot_be_decoded_is_an_error() {
+    let create = |w: Writer| async move { w.create::<ConfigMap>("ns", &config_map()).await };
+    let error = exchange(create, 201, json!({"metadata": 7})).await.0.unwrap_err();
+    assert_eq!((error.reason(), error.is_refusal()), ("Transport", false));
+    assert!(error.to_string().starts_with("create ConfigMap ns/x: Error deserializing response"), "{error}");
+}
+
+#[tokio::test]
 async fn an_empty_name_is_never_sent() {
     let (client, mut calls) = mock::server();
     let writer = Writer::new(client, "grove");
