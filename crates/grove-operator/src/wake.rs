@@ -137,7 +137,8 @@ impl Grove {
         }
         self.queues.status.add(StatusKey::Gang(key));
         if let Some(set) = set_key(&gang.metadata) {
-            if old.is_some() && (new.is_none() || asks(old, new)) {
+            // The set sees to it that the gang is there; what it says is the gang's own business.
+            if new.is_none() {
                 self.queues.sets.add(set.clone());
             }
             self.queues.status.add(StatusKey::Set(set));

@@ -65,7 +65,7 @@ impl Grove {
         self.seen.set_of_clique(clique).is_some_and(|it| it.metadata.uid == set.metadata.uid)
     }
 
-    /// Pods first: they take longest. Collections of which a part is somebody else's are not deleted as a whole.
+    /// All kinds at once; cliques after their pods. Collections of which a part is somebody else's are not deleted as a whole.
     async fn delete_children(&self, set: &PodCliqueSet) -> Result<(), Error> {
         let (seen, id) = (&self.seen, uid(set));
         let (namespace, name) = (
@@ -77,18 +77,20 @@ impl Grove {
         let cliques = seen.cliques.by_set.get(&of_set);
         let ours: Vec<&str> = cliques.iter().filter(|it| self.is_of(set, it)).map(|it| uid(it.as_ref())).collect();
         let pods = seen.pods_by_set.get(&of_set);
-        let is_ours = |it: &PodView| ours.contains(&it.fact.owner.as_str());
-        self.delete_all(&seen.pods, namespace, &selector, &pods, is_ours).await?;
-        let of_owner = |metadata: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta| {
-            controller_uid(metadata) == Some(id)
+        // A clique whose pods are on their way out has nothing left to do but to go.
+        let pods_then_cliques = async {
+            let is_ours = |it: &PodView| ours.contains(&it.fact.owner.as_str());
+            self.delete_all(&seen.pods, namespace, &selector, &pods, is_ours).await?;
+            let is_ours = |it: &PodClique| ours.contains(&uid(it));
+            self.delete_all(&seen.cliques.cache, namespace, &selector, &cliques, is_ours).await
         };
-        let is_ours = |it: &PodClique| ours.contains(&uid(it));
-        self.delete_all(&seen.cliques.cache, namespace, &selector, &cliques, is_ours).await?;
-        self.delete_kind::<PodCliqueScalingGroup>(&seen.groups, namespace, &of_set, &selector, of_owner).await?;
-        self.delete_kind::<PodGang>(&seen.gangs, namespace, &of_set, &selector, of_owner).await?;
-        self.delete_kind::<HorizontalPodAutoscaler>(&seen.autoscalers, namespace, &of_set, &selector, of_owner)
-            .await?;
-        self.delete_kind::<Service>(&seen.services, namespace, &of_set, &selector, of_owner).await?;
+        tokio::try_join!(
+            pods_then_cliques,
+            self.delete_kind::<PodCliqueScalingGroup>(&seen.groups, namespace, &of_set, &selector, id),
+            self.delete_kind::<PodGang>(&seen.gangs, namespace, &of_set, &selector, id),
+            self.delete_kind::<HorizontalPodAutoscaler>(&seen.autoscalers, namespace, &of_set, &selector, id),
+            self.delete_kind::<Service>(&seen.services, namespace, &of_set, &selector, id),
+        )?;
         Ok(())
     }
 
@@ -98,10 +100,11 @@ impl Grove {
         namespace: &str,
         of_set: &str,
         selector: &str,
-        is_ours: impl Fn(&k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) -> bool,
+        owner: &str,
     ) -> Result<(), Error> {
         let objects = kind.by_set.get(of_set);
-        self.delete_all(&kind.cache, namespace, selector, &objects, |it: &K| is_ours(it.meta())).await
+        let is_ours = |it: &K| controller_uid(it.meta()) == Some(owner);
+        self.delete_all(&kind.cache, namespace, selector, &objects, is_ours).await
     }
 
     pub(super) async fn delete_group(&self, group: &PodCliqueScalingGroup) -> Result<Outcome, Error> {
