@@ -20,10 +20,7 @@ impl Key {
 
     pub(crate) fn of<K: Resource<DynamicType = ()>>(object: &K) -> Self {
         let metadata = object.meta();
-        Self::new(
-            metadata.namespace.clone().unwrap_or_default(),
-            metadata.name.clone().unwrap_or_default(),
-        )
+        Self::new(metadata.namespace.clone().unwrap_or_default(), metadata.name.clone().unwrap_or_default())
     }
 }
 

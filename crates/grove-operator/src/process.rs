@@ -159,7 +159,8 @@ async fn cluster(kubeconfig: Option<PathBuf>) -> Result<Config, RunError> {
 }
 
 async fn check_version(client: &Client) -> Result<(), RunError> {
-    let server = client.apiserver_version().await.map_err(while_doing("asking the API server for its version"))?;
+    let server =
+        client.apiserver_version().await.map_err(while_doing("asking the API server for its version"))?;
     info!(kubernetes = server.git_version, "connected");
     version::check(&server, MINIMUM_KUBERNETES).map_err(while_doing("the cluster cannot be used"))
 }
@@ -174,10 +175,12 @@ async fn serve(
 ) -> Result<JoinSet<std::io::Result<()>>, RunError> {
     let mut servers = JoinSet::new();
     let server = &config.server.health_probes;
-    let listener = health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.healthProbes"))?;
+    let listener =
+        health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.healthProbes"))?;
     servers.spawn(health::serve(listener, health::health_routes(live, ready), stop.clone()));
     let server = &config.server.metrics;
-    let listener = health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.metrics"))?;
+    let listener =
+        health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.metrics"))?;
     servers.spawn(health::serve(listener, health::metrics_routes(metrics.clone()), stop.clone()));
     Ok(servers)
 }

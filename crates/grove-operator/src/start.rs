@@ -4,7 +4,9 @@
 use std::{sync::Arc, time::Duration};
 
 use grove_api::constants::labels;
-use grove_runtime::{Cached, Events, InformerMetrics, Queue, QueueMetrics, Writer, inform, inform_guarded, work};
+use grove_runtime::{
+    Cached, Events, InformerMetrics, Queue, QueueMetrics, Writer, inform, inform_guarded, work,
+};
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client, runtime::watcher};
 use tokio::task::JoinSet;
@@ -89,8 +91,11 @@ impl Operator {
     pub async fn watch(&self, stop: CancellationToken) {
         let seen = &self.grove.seen;
         let mut tasks = JoinSet::new();
-        let ours = watcher::Config::default()
-            .labels(&format!("{}={}", labels::MANAGED_BY, labels::MANAGED_BY_VALUE));
+        let ours = watcher::Config::default().labels(&format!(
+            "{}={}",
+            labels::MANAGED_BY,
+            labels::MANAGED_BY_VALUE
+        ));
         let all = watcher::Config::default();
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.sets.clone(), prune_set, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.groups.cache.clone(), prune, stop.clone()));

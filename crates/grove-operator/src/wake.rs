@@ -17,6 +17,9 @@ use crate::{
     seen::{Children, PodView, joined, label, set_key},
 };
 
+/// What is done about a change: the object before, and after.
+type Listener<K> = fn(&Grove, Option<&Arc<K>>, Option<&Arc<K>>);
+
 impl Grove {
     /// Wakes controllers from now on, for every change that a cache sees.
     pub(crate) fn listen(self: &Arc<Self>) {
@@ -30,11 +33,7 @@ impl Grove {
         self.on_minor(&self.seen.autoscalers);
     }
 
-    fn on<K: Cached>(
-        self: &Arc<Self>,
-        cache: &Cache<K>,
-        changed: fn(&Self, Option<&Arc<K>>, Option<&Arc<K>>),
-    ) {
+    fn on<K: Cached>(self: &Arc<Self>, cache: &Cache<K>, changed: Listener<K>) {
         let grove: Weak<Self> = Arc::downgrade(self);
         cache.listen(move |change: &Change<'_, K>| {
             if let Some(grove) = grove.upgrade() {
@@ -229,7 +228,9 @@ impl Grove {
             let gang = Key::new(namespace, gang);
             // Others of the gang may have waited for this one's minimum.
             for other in self.seen.cliques_by_gang.get(&joined(&gang.namespace, &gang.name)) {
-                if other.spec.replicas != other.spec.min_available && other.metadata.name != clique.metadata.name {
+                if other.spec.replicas != other.spec.min_available
+                    && other.metadata.name != clique.metadata.name
+                {
                     self.queues.cliques.add(Key::of(other.as_ref()));
                 }
             }

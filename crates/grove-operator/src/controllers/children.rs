@@ -37,7 +37,9 @@ impl Grove {
             match result {
                 Ok(()) => done.push(action),
                 // An expected failure says that the cache is behind: it settles by itself and is nothing to tell.
-                Err(error) if failed.as_ref().is_some_and(|(_, it)| !is_passing(it)) || is_passing(&error) => {
+                Err(error)
+                    if failed.as_ref().is_some_and(|(_, it)| !is_passing(it)) || is_passing(&error) =>
+                {
                     failed.get_or_insert((action, error));
                 }
                 Err(error) => failed = Some((action, error)),
@@ -46,7 +48,8 @@ impl Grove {
         drop(results);
         self.tell_of_children(owner, &done);
         let uid = owner.meta().uid.as_deref().unwrap_or_default();
-        let mut errors: Vec<LastError> = blocked.iter().map(|it| self.last_error(it.kind, it.message())).collect();
+        let mut errors: Vec<LastError> =
+            blocked.iter().map(|it| self.last_error(it.kind, it.message())).collect();
         if let Some((action, error)) = &failed
             && !is_passing(error)
         {
@@ -95,7 +98,8 @@ impl Grove {
             Action::Delete { kind, name, uid } => match kind {
                 Kind::Service => self.delete::<Service>(&seen.services.cache, namespace, name, uid).await,
                 Kind::Autoscaler => {
-                    self.delete::<HorizontalPodAutoscaler>(&seen.autoscalers.cache, namespace, name, uid).await
+                    self.delete::<HorizontalPodAutoscaler>(&seen.autoscalers.cache, namespace, name, uid)
+                        .await
                 }
                 Kind::Clique => self.delete::<PodClique>(&seen.cliques.cache, namespace, name, uid).await,
                 Kind::Group => {

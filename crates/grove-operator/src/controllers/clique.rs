@@ -129,7 +129,8 @@ impl Grove {
     fn settle(&self, clique: &PodClique, set: &PodCliqueSet, facts: &[&PodFact], is_all: bool) {
         let done = is_all && self.has_gang(set, clique) && {
             let replicas = clique.spec.replicas.map_or(0, count);
-            facts.iter().filter(|it| it.is_live()).count() >= replicas.min(self.want(set, clique).at_most) as usize
+            facts.iter().filter(|it| it.is_live()).count()
+                >= replicas.min(self.want(set, clique).at_most) as usize
         };
         if done && self.memory.acted_on(uid(clique), clique.metadata.generation) {
             self.wake_status_of(clique);
@@ -180,10 +181,8 @@ impl Grove {
         let mut failed = None;
         while !rest.is_empty() && failed.is_none() {
             let (now, later) = rest.split_at(size.min(rest.len()));
-            let pods: Vec<Pod> = now
-                .iter()
-                .filter_map(|index| objects::pod(name, clique, *index, &self.schedulers))
-                .collect();
+            let pods: Vec<Pod> =
+                now.iter().filter_map(|index| objects::pod(name, clique, *index, &self.schedulers)).collect();
             let mut answers = stream::iter(pods)
                 .map(|pod| async move { self.writer.create::<PodView>(namespace, &pod).await })
                 .buffer_unordered(IN_FLIGHT);
@@ -267,7 +266,6 @@ fn words(verb: &str, names: &[&str]) -> Option<String> {
 fn earliest(one: Option<std::time::Duration>, other: Option<std::time::Duration>) -> Outcome {
     one.into_iter().chain(other).min().map_or(Outcome::Done, Outcome::After)
 }
-
 
 #[cfg(test)]
 mod tests {

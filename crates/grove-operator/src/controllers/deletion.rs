@@ -2,10 +2,10 @@
 //!
 //! A set that is deleted with `--cascade=orphan` leaves everything as it is; the garbage collector cuts the ties.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use grove_api::{
-    constants::finalizers,
+    constants::{finalizers, labels},
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
 use grove_plan::objects::{clique_selector, group_selector, set_selector};
@@ -19,7 +19,7 @@ use super::{Grove, uid, version};
 use crate::{
     error::Error,
     key::Key,
-    seen::{Children, PodView, controller_uid, joined},
+    seen::{Children, PodView, controller_uid, joined, label},
 };
 
 /// The finalizer with which the garbage collector holds an object whose dependents are to stay.
@@ -75,7 +75,8 @@ impl Grove {
         let of_set = joined(namespace, name);
         let selector = set_selector(name);
         let cliques = seen.cliques.by_set.get(&of_set);
-        let ours: Vec<&str> = cliques.iter().filter(|it| self.is_of(set, it)).map(|it| uid(it.as_ref())).collect();
+        let ours: Vec<&str> =
+            cliques.iter().filter(|it| self.is_of(set, it)).map(|it| uid(it.as_ref())).collect();
         let pods = seen.pods_by_set.get(&of_set);
         // A clique whose pods are on their way out has nothing left to do but to go.
         let pods_then_cliques = async {
@@ -117,7 +118,7 @@ impl Grove {
                 return Ok(Outcome::After(PATIENCE));
             }
             let key = Key::of(group);
-            let set = crate::seen::label(&group.metadata, grove_api::constants::labels::PART_OF);
+            let set = label(&group.metadata, labels::PART_OF);
             let selector = group_selector(set.unwrap_or_default(), &key.name);
             let cliques = self.seen.cliques_by_group.get(&joined(&key.namespace, &key.name));
             let is_ours = |it: &PodClique| controller_uid(&it.metadata) == Some(id);
@@ -135,7 +136,7 @@ impl Grove {
         }
         if !has_finalizer(clique, ORPHAN) {
             let key = Key::of(clique);
-            let set = crate::seen::label(&clique.metadata, grove_api::constants::labels::PART_OF);
+            let set = label(&clique.metadata, labels::PART_OF);
             let selector = clique_selector(set.unwrap_or_default(), &key.name);
             let pods = self.seen.pods_by_clique.get(&joined(&key.namespace, &key.name));
             let is_ours = |it: &PodView| it.fact.owner == uid(clique);
@@ -151,10 +152,10 @@ impl Grove {
         cache: &Cache<K>,
         namespace: &str,
         selector: &str,
-        objects: &[std::sync::Arc<K>],
+        objects: &[Arc<K>],
         is_ours: impl Fn(&K) -> bool,
     ) -> Result<(), Error> {
-        let staying = |it: &&std::sync::Arc<K>| it.meta().deletion_timestamp.is_none();
+        let staying = |it: &&Arc<K>| it.meta().deletion_timestamp.is_none();
         let ours: Vec<_> = objects.iter().filter(staying).filter(|it| is_ours(it)).collect();
         let all_ours = objects.iter().all(|it| is_ours(it));
         match ours.as_slice() {

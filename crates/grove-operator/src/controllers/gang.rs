@@ -84,7 +84,13 @@ impl Grove {
             if let Some(patch) = &plan.patch {
                 self.patch(&self.seen.gangs.cache, namespace, name, patch).await?;
                 // A patch without effect would lead here for ever.
-                if self.seen.gangs.cache.get(namespace, name).is_none_or(|it| version(it.as_ref()) == version(read.gang.as_ref())) {
+                if self
+                    .seen
+                    .gangs
+                    .cache
+                    .get(namespace, name)
+                    .is_none_or(|it| version(it.as_ref()) == version(read.gang.as_ref()))
+                {
                     return Ok(Outcome::Done);
                 }
             } else if plan.initialize {

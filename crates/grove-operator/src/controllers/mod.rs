@@ -11,11 +11,11 @@ mod story;
 
 use std::sync::Arc;
 
+use grove_api::wire::{ClusterTopologyBinding, PodCliqueSet};
 use grove_plan::{
     objects::{Context, GangTopology},
     status::{TopologySeen, topology_name},
 };
-use grove_api::wire::{ClusterTopologyBinding, PodCliqueSet};
 use grove_runtime::{Events, Queue, Writer};
 use k8s_openapi::jiff::Timestamp;
 

@@ -1,10 +1,15 @@
 //! PodCliqueSets: their children, and the hash of their template.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use grove_api::{constants::finalizers, wire::PodCliqueSet};
+use grove_api::{
+    constants::{finalizers, labels},
+    names,
+    wire::{PodClique, PodCliqueSet, PodCliqueSetStatus, ScalingGroupConfig},
+};
 use grove_plan::{
-    children::{SetChildren, clique_patch, plan_set},
+    children::{ChildPlan, SetChildren, clique_patch, plan_set},
+    facts::index_label,
     hash,
     layout::{self, set_name, set_namespace},
     objects,
@@ -14,8 +19,16 @@ use grove_runtime::Outcome;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, children::{BATCH, ROUNDS}, gang_topology, uid, version};
-use crate::{error::Error, key::Key, seen::joined};
+use super::{
+    Grove,
+    children::{BATCH, ROUNDS},
+    gang_topology, uid, version,
+};
+use crate::{
+    error::Error,
+    key::Key,
+    seen::{joined, label},
+};
 
 impl Grove {
     pub(crate) async fn reconcile_set(&self, key: Key) -> Result<Outcome, Error> {
@@ -46,7 +59,7 @@ impl Grove {
         Ok(Outcome::Again)
     }
 
-    fn plan_children(&self, set: &PodCliqueSet) -> grove_plan::children::ChildPlan {
+    fn plan_children(&self, set: &PodCliqueSet) -> ChildPlan {
         let seen = &self.seen;
         let of_set = joined(set_namespace(set), set_name(set));
         // Owned, and those that only say so: something of a wanted name that is not ours has to be seen too.
@@ -61,7 +74,7 @@ impl Grove {
             // Members of groups are the groups' business.
             cliques: by_name(&cliques)
                 .into_iter()
-                .filter(|(_, it)| crate::seen::label(&it.metadata, grove_api::constants::labels::SCALING_GROUP).is_none())
+                .filter(|(_, it)| label(&it.metadata, labels::SCALING_GROUP).is_none())
                 .collect(),
             groups: by_name(&groups),
             gangs: by_name(&gangs),
@@ -93,7 +106,7 @@ impl Grove {
         }
         info!(set = ?Key::of(set), %hash, "the template changed");
         let old = set.status.clone().unwrap_or_default();
-        let new = grove_api::wire::PodCliqueSetStatus { current_generation_hash: Some(hash), ..old.clone() };
+        let new = PodCliqueSetStatus { current_generation_hash: Some(hash), ..old.clone() };
         let patch = status_patch(Some(&old), &new, version(set));
         let key = Key::of(set);
         self.seen.sets.written(self.writer.patch_status(&key.namespace, &key.name, &patch).await?);
@@ -118,7 +131,7 @@ impl Grove {
         let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
         let mut any = false;
         for clique in &cliques {
-            let Some(place) = self.place_of(set, clique) else { continue };
+            let Some(place) = place_of(set, clique) else { continue };
             any = true;
             if clique_patch(clique, &objects::clique(self.context(set), &place, None)).is_some() {
                 return false;
@@ -126,25 +139,19 @@ impl Grove {
         }
         any
     }
+}
 
-    /// Where a clique belongs in its set, by its labels.
-    pub(super) fn place_of<'a>(
-        &self,
-        set: &'a PodCliqueSet,
-        clique: &grove_api::wire::PodClique,
-    ) -> Option<layout::Clique<'a>> {
-        use grove_api::constants::labels;
-        use grove_plan::facts::index_label;
-        let labels = clique.metadata.labels.as_ref();
-        let name = clique.metadata.name.as_deref()?;
-        let replica = index_label(labels, labels::SET_REPLICA_INDEX)?;
-        match crate::seen::label(&clique.metadata, labels::SCALING_GROUP) {
-            None => layout::standalone(set, replica).find(|it| it.name == name),
-            Some(group) => {
-                let group_replica = index_label(labels, labels::SCALING_GROUP_REPLICA_INDEX)?;
-                let config = group_named(set, replica, group)?;
-                layout::members(set, replica, config, group_replica).find(|it| it.name == name)
-            }
+/// Where a clique belongs in its set, by its labels.
+pub(super) fn place_of<'a>(set: &'a PodCliqueSet, clique: &PodClique) -> Option<layout::Clique<'a>> {
+    let labels = clique.metadata.labels.as_ref();
+    let name = clique.metadata.name.as_deref()?;
+    let replica = index_label(labels, labels::SET_REPLICA_INDEX)?;
+    match label(&clique.metadata, labels::SCALING_GROUP) {
+        None => layout::standalone(set, replica).find(|it| it.name == name),
+        Some(group) => {
+            let group_replica = index_label(labels, labels::SCALING_GROUP_REPLICA_INDEX)?;
+            let config = group_named(set, replica, group)?;
+            layout::members(set, replica, config, group_replica).find(|it| it.name == name)
         }
     }
 }
@@ -154,11 +161,11 @@ pub(super) fn group_named<'a>(
     set: &'a PodCliqueSet,
     replica: u32,
     name: &str,
-) -> Option<&'a grove_api::wire::ScalingGroupConfig> {
+) -> Option<&'a ScalingGroupConfig> {
     let mut groups = set.spec.template.scaling_groups.iter();
-    groups.find(|it| grove_api::names::scaling_group(set_name(set), replica, &it.name) == name)
+    groups.find(|it| names::scaling_group(set_name(set), replica, &it.name) == name)
 }
 
-pub(super) fn by_name<K: kube::Resource>(objects: &[std::sync::Arc<K>]) -> BTreeMap<&str, &K> {
+pub(super) fn by_name<K: kube::Resource>(objects: &[Arc<K>]) -> BTreeMap<&str, &K> {
     objects.iter().map(|it| (it.meta().name.as_deref().unwrap_or_default(), it.as_ref())).collect()
 }

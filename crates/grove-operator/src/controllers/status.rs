@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::{
     Grove,
-    set::{by_name, group_named},
+    set::{by_name, group_named, place_of},
     uid, version,
 };
 use crate::{
@@ -77,7 +77,7 @@ impl Grove {
 
     /// Whether a clique is what the template says.
     fn is_current(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        self.place_of(set, clique).is_some_and(|place| {
+        place_of(set, clique).is_some_and(|place| {
             clique_patch(clique, &objects::clique(self.context(set), &place, None)).is_none()
         })
     }
@@ -96,7 +96,10 @@ impl Grove {
         let Some(group) = cache.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
         let Some(set) = self.seen.set_of(&group.metadata) else { return Ok(Outcome::Done) };
         let is_ours = controller_uid(&group.metadata) == set.metadata.uid.as_deref();
-        if !is_ours || group.metadata.deletion_timestamp.is_some() || set.metadata.deletion_timestamp.is_some() {
+        if !is_ours
+            || group.metadata.deletion_timestamp.is_some()
+            || set.metadata.deletion_timestamp.is_some()
+        {
             return Ok(Outcome::Done);
         }
         let Some(replica) = index_label(group.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX) else {

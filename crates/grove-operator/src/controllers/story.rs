@@ -1,7 +1,7 @@
 //! What is told in Kubernetes Events: changes, and failures; never that nothing happened.
 
-use grove_plan::children::{Action, Kind};
 use grove_api::constants::events::children as reasons;
+use grove_plan::children::{Action, Kind};
 use grove_runtime::EventKind;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Resource;

@@ -60,7 +60,8 @@ pub(crate) fn joined(namespace: &str, name: &str) -> String {
 impl<K: Cached> Children<K> {
     fn new(metrics: &InformerMetrics) -> Self {
         let cache = Cache::with_metrics(metrics);
-        let by_owner = cache.index(|it: &K| controller_uid(it.meta()).map(str::to_owned).into_iter().collect());
+        let by_owner =
+            cache.index(|it: &K| controller_uid(it.meta()).map(str::to_owned).into_iter().collect());
         let by_set = cache.index(|it: &K| by_label(it.meta(), labels::PART_OF));
         Self { cache, by_owner, by_set }
     }
@@ -109,8 +110,8 @@ impl Seen {
         }
         let group = label(&clique.metadata, labels::SCALING_GROUP)?;
         let group = self.groups.cache.get(clique.metadata.namespace.as_deref()?, group)?;
-        let is_ours = group.metadata.uid.as_deref() == Some(owner)
-            && controller_uid(&group.metadata) == Some(set_uid);
+        let is_ours =
+            group.metadata.uid.as_deref() == Some(owner) && controller_uid(&group.metadata) == Some(set_uid);
         is_ours.then_some(set)
     }
 

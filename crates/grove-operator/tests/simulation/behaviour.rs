@@ -12,8 +12,8 @@ const GANGS: &str = "podgangs.scheduler.grove.io";
 
 /// Reason of a condition that is True, or `None`.
 fn holds(object: &Object, type_: &str) -> Option<String> {
-    let conditions = object.field("/status/conditions")?.as_array()?.iter();
-    let found = conditions.filter(|it| it["type"] == type_ && it["status"] == "True").next()?;
+    let mut conditions = object.field("/status/conditions")?.as_array()?.iter();
+    let found = conditions.find(|it| it["type"] == type_ && it["status"] == "True")?;
     Some(found["reason"].as_str()?.to_owned())
 }
 
@@ -64,7 +64,9 @@ async fn deletion_leaves_nothing_behind() {
     world.settle().await;
     world.delete("podcliquesets.grove.io", "inf");
     world.settle().await;
-    for kind in ["podcliquesets.grove.io", "podcliques.grove.io", "pods", "services", "podgangs.scheduler.grove.io"] {
+    for kind in
+        ["podcliquesets.grove.io", "podcliques.grove.io", "pods", "services", "podgangs.scheduler.grove.io"]
+    {
         assert_eq!(world.names(kind), Vec::<String>::new(), "{kind}");
     }
 }
@@ -122,7 +124,10 @@ async fn refused_pods_are_told_and_tried_again() {
     for kind in [SETS, CLIQUES, GANGS] {
         assert!(words(kind).is_some_and(|it| it.contains("exceeded quota: small")), "{kind}");
     }
-    assert!(holds(&world.get(GANGS, "inf-0"), "Initialized").is_none(), "a gang without its minimum does not go");
+    assert!(
+        holds(&world.get(GANGS, "inf-0"), "Initialized").is_none(),
+        "a gang without its minimum does not go"
+    );
 
     quota(&world, 1000);
     // The pause between two tries is half a minute at most.
@@ -162,8 +167,14 @@ async fn scaled_gangs_wait_for_their_base() {
         assert_eq!(gated, scaled, "{}", pod.name());
     }
     let waiting = world.get(GANGS, "inf-0-pd-0");
-    let reasons: Vec<&Value> =
-        waiting.field("/status/conditions").unwrap().as_array().unwrap().iter().map(|it| &it["reason"]).collect();
+    let reasons: Vec<&Value> = waiting
+        .field("/status/conditions")
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["reason"])
+        .collect();
     assert!(reasons.contains(&&json!("WaitingForBaseGang")), "{reasons:?}");
     world.nodes = true;
     world.settle().await;
@@ -184,14 +195,21 @@ async fn children_are_put_back_and_strangers_stay() {
     assert_eq!(world.get("services", "inf-0").field("/spec/publishNotReadyAddresses"), Some(&json!(true)));
     assert_eq!(world.get(CLIQUES, "inf-0-fe").field("/spec/podSpec/hostNetwork"), None);
     assert_eq!(world.get(GANGS, "inf-0").field("/metadata/annotations/stranger"), Some(&json!("stays")));
-    for (kind, name) in
-        [(CLIQUES, "inf-0-fe"), (CLIQUES, "inf-0-pd-1-dec"), (GROUPS, "inf-0-pd"), (GANGS, "inf-0"), ("services", "inf-0")]
-    {
+    for (kind, name) in [
+        (CLIQUES, "inf-0-fe"),
+        (CLIQUES, "inf-0-pd-1-dec"),
+        (GROUPS, "inf-0-pd"),
+        (GANGS, "inf-0"),
+        ("services", "inf-0"),
+    ] {
         world.delete(kind, name);
         world.settle().await;
         assert_eq!([CLIQUES, GROUPS, GANGS, "services"].map(count), before, "after {kind} {name}");
         assert_eq!(world.list("pods").len(), 11, "after {kind} {name}");
-        assert!(world.list("pods").iter().all(|it| it.field("/spec/nodeName").is_some()), "after {kind} {name}");
+        assert!(
+            world.list("pods").iter().all(|it| it.field("/spec/nodeName").is_some()),
+            "after {kind} {name}"
+        );
     }
 }
 
@@ -200,7 +218,8 @@ async fn failed_pods_are_replaced_at_their_index() {
     let world = World::started(9);
     world.create(SETS, example(1));
     world.settle().await;
-    let victim = world.list("pods").iter().find(|it| it.name().starts_with("inf-0-fe-")).unwrap().name().to_owned();
+    let victim =
+        world.list("pods").iter().find(|it| it.name().starts_with("inf-0-fe-")).unwrap().name().to_owned();
     world.patch_status("pods", &victim, json!({ "phase": "Failed", "reason": "Evicted" }));
     world.settle().await;
     assert!(!world.names("pods").contains(&victim));
@@ -250,7 +269,11 @@ async fn replicas_belong_to_whoever_scales() {
         .iter()
         .map(|it| it.field("/spec/containers/0/image").unwrap().as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(images.iter().filter(|it| *it == "engine:2").count(), 1, "what is made now is of the new template");
+    assert_eq!(
+        images.iter().filter(|it| *it == "engine:2").count(),
+        1,
+        "what is made now is of the new template"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,7 +332,9 @@ async fn hashes_of_others_are_kept() {
     world.patch(SETS, "inf", json!({ "spec": set["spec"] }));
     world.settle().await;
     assert_ne!(world.get(SETS, "inf").field("/status/currentGenerationHash"), Some(&json!("theirs")));
-    let hash = |name: &str| world.get(CLIQUES, name).field("/metadata/labels").unwrap()["grove.io/pod-template-hash"].clone();
+    let hash = |name: &str| {
+        world.get(CLIQUES, name).field("/metadata/labels").unwrap()["grove.io/pod-template-hash"].clone()
+    };
     assert_ne!(hash("inf-0-fe"), "upstream");
     assert_eq!(hash("inf-0-pd-0-dec"), "upstream", "only what changed gets a new hash");
     assert_eq!(pods(&world), kept);

@@ -115,7 +115,10 @@ async fn kill_with_seeds(first: u64) {
         seeds += 1;
         kills += life.kills;
         for (step, (wanted, got)) in whole.snapshots.iter().zip(&life.snapshots).enumerate() {
-            assert_eq!(wanted, got, "seed {seed}: step {step} ends in another state after a kill at write {k}");
+            assert_eq!(
+                wanted, got,
+                "seed {seed}: step {step} ends in another state after a kill at write {k}"
+            );
         }
         for step in 0..GROWING {
             let (wanted, got) = (whole.created[step], life.created[step]);

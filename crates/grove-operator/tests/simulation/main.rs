@@ -1,6 +1,14 @@
 //! The operator over an in-memory API, with a scheduler and kubelets that do their work at once. Time is virtual: what
 //! waits for a minute takes no time.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "functions that tests share are tests too"
+)]
+#![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
+
 mod behaviour;
 mod kills;
 mod snapshot;

@@ -24,7 +24,8 @@ pub(crate) fn snapshot(world: &World) -> Vec<String> {
         .list("pods")
         .iter()
         .map(|pod| {
-            let label = |key| pod.field("/metadata/labels").and_then(|it| it.get(key)).and_then(Value::as_str);
+            let label =
+                |key| pod.field("/metadata/labels").and_then(|it| it.get(key)).and_then(Value::as_str);
             let clique = label(labels::POD_CLIQUE).unwrap_or("?");
             let index = label(labels::POD_INDEX).unwrap_or("?");
             (pod.name().to_owned(), format!("{clique}#{index}"))
@@ -60,7 +61,9 @@ fn clean(value: &mut Value, aliases: &BTreeMap<String, String>) {
             map.sort_keys();
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|it| clean(it, aliases));
+            for item in items.iter_mut() {
+                clean(item, aliases);
+            }
             // References are sorted by name, which is made up.
             if items.iter().all(|it| it.get("namespace").is_some()) {
                 items.sort_by_key(Value::to_string);

@@ -7,8 +7,8 @@ use grove_api::{
     schema::CRDS,
 };
 use grove_apiserver::{
-    Action, Answer, ApiServer, DeleteOptions, Failure, Object, PatchBody, Resources, Subresource, WriteRequest,
-    run_collector,
+    Action, Answer, ApiServer, DeleteOptions, Failure, Object, PatchBody, Resources, Subresource,
+    WriteRequest, run_collector,
 };
 use grove_operator::{Concurrency, Operator, Schedulers, Settings};
 use grove_runtime::{Events, InformerMetrics, QueueMetrics};
@@ -65,10 +65,13 @@ impl World {
     /// Starts an operator that knows nothing.
     pub(crate) fn start(&mut self) {
         let client = Client::new(self.server.service(), NAMESPACE);
-        let loaded = config::load(&json!({
-            "apiVersion": config::API_VERSION,
-            "kind": config::KIND,
-        }), BUILTIN_BACKENDS)
+        let loaded = config::load(
+            &json!({
+                "apiVersion": config::API_VERSION,
+                "kind": config::KIND,
+            }),
+            BUILTIN_BACKENDS,
+        )
         .unwrap();
         let settings = Settings {
             concurrency: Concurrency { sets: 2, groups: 2, cliques: 4, gangs: 4 },
@@ -102,14 +105,13 @@ impl World {
         let mut quiet = Duration::ZERO;
         while quiet < QUIET && !stop() {
             // Short steps while something happens, so that everybody meets everybody; long ones to wait for the end.
-            let step = if quiet < Duration::from_millis(100) { 5 } else { 500 };
-            let step = Duration::from_millis(step);
+            let pause = Duration::from_millis(if quiet < Duration::from_millis(100) { 5 } else { 500 });
             let before = self.server.store().revision();
-            tokio::time::sleep(step).await;
+            tokio::time::sleep(pause).await;
             if self.server.store().revision() != before || quiet.is_zero() {
                 self.simulate();
             }
-            quiet = if self.server.store().revision() == before { quiet + step } else { Duration::ZERO };
+            quiet = if self.server.store().revision() == before { quiet + pause } else { Duration::ZERO };
         }
     }
 
@@ -118,14 +120,16 @@ impl World {
         for pod in self.list("pods") {
             let name = pod.name().to_owned();
             let bound = pod.field("/spec/nodeName").is_some();
-            let gated = pod.field("/spec/schedulingGates").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
+            let gated =
+                pod.field("/spec/schedulingGates").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
             let ready = pod.field("/status/conditions/0/type").is_some_and(|it| it == "Ready");
             if pod.field("/metadata/deletionTimestamp").is_some() {
                 let now = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
                 let _ = self.write("pods", NAMESPACE, &name, None, Action::Delete(now));
             } else if !bound && !gated && self.nodes {
                 let body = json!({ "target": { "kind": "Node", "name": "node" } });
-                self.write("pods", NAMESPACE, &name, Some(Subresource::Binding), Action::Create(body)).unwrap();
+                self.write("pods", NAMESPACE, &name, Some(Subresource::Binding), Action::Create(body))
+                    .unwrap();
             } else if bound && !ready && self.nodes {
                 let ready = json!({ "type": "Ready", "status": "True" });
                 self.patch_status("pods", &name, json!({ "phase": "Running", "conditions": [ready] }));
