@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use grove_api::config::{Controllers, LeaderElection, Loaded, LogFormat, LogLevel, OperatorConfiguration};
 use grove_api::wire::DurationError;
 use grove_runtime::{
-    Election, Events, Leadership, Metrics, Throttle, Writer, campaign, connect,
+    Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, connect,
     health::{self, Checks},
     leader, shutdown, telemetry, version,
 };
@@ -87,7 +87,8 @@ pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunE
         Ok(())
     });
 
-    let result = lead(client, &config.leader_election, &namespace, identity, &operator, &stop).await;
+    let result =
+        lead(client, &config.leader_election, &namespace, identity, &operator, &metrics.leader, &stop).await;
     stop.cancel();
     end_of_watching.cancel();
     while let Some(server) = servers.join_next().await {
@@ -105,6 +106,7 @@ async fn lead(
     namespace: &str,
     identity: String,
     operator: &Operator,
+    metrics: &LeaderMetrics,
     stop: &CancellationToken,
 ) -> Result<(), RunError> {
     if !config.enabled {
@@ -112,12 +114,14 @@ async fn lead(
         return Ok(());
     }
     let election = election(config, namespace, identity).map_err(while_doing("leader election"))?;
+    metrics.leads(&election.name, false);
     let Some(leadership): Option<Leadership> =
         campaign(client, &election, stop).await.map_err(while_doing("leader election"))?
     else {
         return Ok(());
     };
     let lost = leadership.lost();
+    metrics.leads(&election.name, true);
     tokio::select! {
         // Somebody else may lead by now: nothing of ours may be written any more.
         () = lost.cancelled() => Err(RunError("the lease was lost; another operator may lead now".to_owned())),

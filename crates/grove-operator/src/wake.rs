@@ -14,7 +14,7 @@ use kube::Resource;
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{Children, PodView, joined, label, set_key},
+    seen::{Children, PodView, controller, joined, label},
 };
 
 /// What is done about a change: the object before, and after.
@@ -47,9 +47,9 @@ impl Grove {
 
     /// Children that only their set looks at: it mends them when somebody else changed or deleted them.
     fn on_minor<K: Cached>(self: &Arc<Self>, children: &Children<K>) {
-        self.on(&children.cache, |grove, old, new| {
+        self.on(&children.cache, |grove, old, _| {
             if let Some(old) = old
-                && let Some(set) = set_key(new.unwrap_or(old).meta())
+                && let Some(set) = grove.seen.set_key_of(old.meta())
             {
                 grove.queues.sets.add(set);
             }
@@ -88,7 +88,7 @@ impl Grove {
     ) {
         let Some(group) = new.or(old) else { return };
         let key = Key::of(group.as_ref());
-        let set = set_key(&group.metadata);
+        let set = self.seen.set_key_of(&group.metadata);
         if asks(old, new) {
             self.queues.groups.add(key.clone());
             self.queues.status.add(StatusKey::Group(key));
@@ -135,7 +135,7 @@ impl Grove {
             self.queues.gangs.add(key.clone());
         }
         self.queues.status.add(StatusKey::Gang(key));
-        if let Some(set) = set_key(&gang.metadata) {
+        if let Some(set) = self.seen.set_key_of(&gang.metadata) {
             // The set sees to it that the gang is there; what it says is the gang's own business.
             if new.is_none() {
                 self.queues.sets.add(set.clone());
@@ -206,10 +206,12 @@ impl Grove {
     /// The owner makes the clique again where it is gone, and mends it where somebody changed it.
     fn wake_owner_of(&self, clique: &PodClique) {
         let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        match label(&clique.metadata, labels::SCALING_GROUP) {
-            Some(group) => self.queues.groups.add(Key::new(namespace, group)),
-            None => {
-                if let Some(set) = set_key(&clique.metadata) {
+        match controller(&clique.metadata) {
+            Some(owner) if owner.kind == PodCliqueScalingGroup::kind(&()) => {
+                self.queues.groups.add(Key::new(namespace, owner.name.clone()));
+            }
+            _ => {
+                if let Some(set) = self.seen.set_key_of(&clique.metadata) {
                     self.queues.sets.add(set);
                 }
             }
@@ -249,7 +251,7 @@ impl Grove {
         if let Some(group) = label(&clique.metadata, labels::SCALING_GROUP) {
             status.add(StatusKey::Group(Key::new(namespace, group)));
         }
-        if let Some(set) = set_key(&clique.metadata) {
+        if let Some(set) = self.seen.set_key_of(&clique.metadata) {
             status.add_after(StatusKey::Set(set), GATHER);
         }
     }

@@ -137,9 +137,7 @@ pub mod available {
 pub mod progressing {
     /// Condition type.
     pub const TYPE: &str = "Progressing";
-    /// True: objects are created, changed or deleted.
-    pub const CREATING: &str = "Reconciling";
-    /// True: all is created; pods are not all ready.
+    /// True: something is still to be made, or to become ready.
     pub const AWAITING_PODS: &str = "AwaitingPods";
     /// True: something went wrong and is tried again.
     pub const RETRYING: &str = "Retrying";

@@ -116,8 +116,21 @@ impl Grove {
         namespace: &str,
         object: &K,
     ) -> Result<(), WriteError> {
-        cache.written(self.writer.create(namespace, object).await?);
-        Ok(())
+        match self.writer.create(namespace, object).await {
+            Ok(created) => {
+                cache.written(created);
+                Ok(())
+            }
+            // Somebody took the labels off by which we watch, or it is somebody else's: the next look sees which.
+            Err(error) if error.is_already_exists() => {
+                let name = object.meta().name.as_deref().unwrap_or_default();
+                if let Some(existing) = self.writer.get(namespace, name).await? {
+                    cache.written(existing);
+                }
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A patch that changes nothing would be sent at every look, because the wish and what the server makes of it never
@@ -165,7 +178,7 @@ impl Grove {
 
 /// Whether a failure only says that the cache is behind.
 fn is_passing(error: &WriteError) -> bool {
-    error.is_conflict() || error.is_not_found()
+    error.is_conflict() || error.is_not_found() || error.is_already_exists()
 }
 
 fn kind_of(action: &Action) -> Kind {

@@ -33,7 +33,7 @@ impl Grove {
             return self.delete_clique(&clique).await;
         }
         // Orphans keep their pods as they are.
-        let Some(set) = self.seen.set_of_clique(&clique) else { return Ok(Outcome::Done) };
+        let Some(set) = self.seen.set_of(&clique.metadata) else { return Ok(Outcome::Done) };
         if set.metadata.deletion_timestamp.is_some() {
             return Ok(Outcome::Done);
         }

@@ -10,7 +10,10 @@ use grove_api::{
 };
 use grove_plan::objects::{clique_selector, group_selector, set_selector};
 use grove_runtime::{Cache, Cached, Outcome};
-use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service};
+use k8s_openapi::{
+    api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use kube::Resource;
 use serde_json::json;
 use tracing::info;
@@ -62,7 +65,7 @@ impl Grove {
     }
 
     fn is_of(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        self.seen.set_of_clique(clique).is_some_and(|it| it.metadata.uid == set.metadata.uid)
+        self.seen.set_of(&clique.metadata).is_some_and(|it| it.metadata.uid == set.metadata.uid)
     }
 
     /// All kinds at once; cliques after their pods. Collections of which a part is somebody else's are not deleted as a whole.
@@ -114,6 +117,9 @@ impl Grove {
         }
         let id = uid(group);
         if !has_finalizer(group, ORPHAN) && self.seen.cliques.by_owner.count(id) > 0 {
+            if self.set_deletes(&group.metadata) {
+                return Ok(Outcome::After(PATIENCE));
+            }
             if !self.memory.collects(id, PATIENCE) {
                 return Ok(Outcome::After(PATIENCE));
             }
@@ -134,7 +140,7 @@ impl Grove {
         if !has_finalizer(clique, finalizers::POD_CLIQUE) {
             return Ok(Outcome::Done);
         }
-        if !has_finalizer(clique, ORPHAN) {
+        if !has_finalizer(clique, ORPHAN) && !self.set_deletes(&clique.metadata) {
             let key = Key::of(clique);
             let set = label(&clique.metadata, labels::PART_OF);
             let selector = clique_selector(set.unwrap_or_default(), &key.name);
@@ -144,6 +150,15 @@ impl Grove {
         }
         self.drop_finalizer(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?;
         Ok(Outcome::Done)
+    }
+
+    /// Whether the set deletes all of its own in one request, so that nobody below it need ask again.
+    fn set_deletes(&self, metadata: &ObjectMeta) -> bool {
+        self.seen.set_of(metadata).is_some_and(|set| {
+            set.metadata.deletion_timestamp.is_some()
+                && has_finalizer(set.as_ref(), finalizers::POD_CLIQUE_SET)
+                && !has_finalizer(set.as_ref(), ORPHAN)
+        })
     }
 
     /// Deletes those of `objects`, which are all that `selector` selects, that are ours: in one request where all are.

@@ -22,7 +22,7 @@ use super::{Grove, clique::gang_place, uid, version};
 use crate::{
     error::Error,
     key::Key,
-    seen::{PodView, controller_uid, joined, label},
+    seen::{PodView, joined, label},
 };
 
 /// Gates that are lifted at a time. A gang goes in one burst: the scheduler should see all of it at once.
@@ -115,15 +115,11 @@ impl Grove {
     pub(super) fn read_gang(&self, key: &Key, with_base: bool) -> Option<GangRead> {
         let gang = self.seen.gangs.cache.get(&key.namespace, &key.name)?;
         let set = self.seen.set_of(&gang.metadata)?;
-        let owner = controller_uid(&gang.metadata)?;
-        if gang.metadata.deletion_timestamp.is_some()
-            || set.metadata.deletion_timestamp.is_some()
-            || set.metadata.uid.as_deref() != Some(owner)
-        {
+        if gang.metadata.deletion_timestamp.is_some() || set.metadata.deletion_timestamp.is_some() {
             return None;
         }
         let present = self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name));
-        let first = present.iter().find(|it| self.seen.set_of_clique(it).is_some())?;
+        let first = present.iter().find(|it| self.seen.set_of(&it.metadata).is_some())?;
         let place = gang_place(&set, first)?;
         let wanted = layout::cliques_of(&set, place)?;
         let cliques = wanted.into_iter().map(|it| {

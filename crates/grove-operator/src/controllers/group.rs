@@ -14,11 +14,7 @@ use super::{
     set::{by_name, group_named},
     uid,
 };
-use crate::{
-    error::Error,
-    key::Key,
-    seen::{controller_uid, joined},
-};
+use crate::{error::Error, key::Key, seen::joined};
 
 impl Grove {
     pub(crate) async fn reconcile_group(&self, key: Key) -> Result<Outcome, Error> {
@@ -48,14 +44,14 @@ impl Grove {
     /// `None` where the group belongs to no set that is there to stay.
     fn plan_members(&self, group: &PodCliqueScalingGroup) -> Option<ChildPlan> {
         let set = self.seen.set_of(&group.metadata)?;
-        let own = controller_uid(&group.metadata)?;
-        if set.metadata.uid.as_deref() != Some(own) || set.metadata.deletion_timestamp.is_some() {
+        if set.metadata.deletion_timestamp.is_some() {
             return None;
         }
         let replica = index_label(group.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX)?;
         let name = group.metadata.name.as_deref()?;
         let config = group_named(&set, replica, name)?;
-        let cliques = self.seen.cliques_by_group.get(&joined(group.metadata.namespace.as_deref()?, name));
+        let of_group = self.seen.cliques_by_group.get(&joined(group.metadata.namespace.as_deref()?, name));
+        let cliques = self.seen.cliques.of_owner_and(uid(group), of_group);
         let children = GroupChildren { group, config, replica, cliques: by_name(&cliques) };
         Some(plan_group(self.context(&set), &children))
     }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use grove_api::{
     constants::{finalizers, labels},
     names,
-    wire::{PodClique, PodCliqueSet, PodCliqueSetStatus, ScalingGroupConfig},
+    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, ScalingGroupConfig},
 };
 use grove_plan::{
     children::{ChildPlan, SetChildren, clique_patch, plan_set},
@@ -16,6 +16,7 @@ use grove_plan::{
     status::status_patch,
 };
 use grove_runtime::Outcome;
+use kube::Resource;
 use serde_json::json;
 use tracing::info;
 
@@ -27,7 +28,7 @@ use super::{
 use crate::{
     error::Error,
     key::Key,
-    seen::{joined, label},
+    seen::{controller, joined, label},
 };
 
 impl Grove {
@@ -62,19 +63,20 @@ impl Grove {
     fn plan_children(&self, set: &PodCliqueSet) -> ChildPlan {
         let seen = &self.seen;
         let of_set = joined(set_namespace(set), set_name(set));
-        // Owned, and those that only say so: something of a wanted name that is not ours has to be seen too.
-        let services = seen.services.by_set.get(&of_set);
-        let autoscalers = seen.autoscalers.by_set.get(&of_set);
-        let cliques = seen.cliques.by_set.get(&of_set);
-        let groups = seen.groups.by_set.get(&of_set);
-        let gangs = seen.gangs.by_set.get(&of_set);
+        let services = seen.services.of_owner_and(uid(set), seen.services.by_set.get(&of_set));
+        let autoscalers = seen.autoscalers.of_owner_and(uid(set), seen.autoscalers.by_set.get(&of_set));
+        let cliques = seen.cliques.of_owner_and(uid(set), seen.cliques.by_set.get(&of_set));
+        let groups = seen.groups.of_owner_and(uid(set), seen.groups.by_set.get(&of_set));
+        let gangs = seen.gangs.of_owner_and(uid(set), seen.gangs.by_set.get(&of_set));
         let children = SetChildren {
             services: by_name(&services),
             autoscalers: by_name(&autoscalers),
             // Members of groups are the groups' business.
             cliques: by_name(&cliques)
                 .into_iter()
-                .filter(|(_, it)| label(&it.metadata, labels::SCALING_GROUP).is_none())
+                .filter(|(_, it)| {
+                    controller(&it.metadata).is_none_or(|it| it.kind != PodCliqueScalingGroup::kind(&()))
+                })
                 .collect(),
             groups: by_name(&groups),
             gangs: by_name(&gangs),

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     error::Error,
     key::{Key, StatusKey},
-    seen::{controller_uid, joined, label},
+    seen::{joined, label},
 };
 
 /// Shortest time between two writes of counters of one object.
@@ -46,7 +46,7 @@ impl Grove {
     async fn report_clique(&self, key: &Key) -> Result<Outcome, Error> {
         let cache = &self.seen.cliques.cache;
         let Some(clique) = cache.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
-        let Some(set) = self.seen.set_of_clique(&clique) else { return Ok(Outcome::Done) };
+        let Some(set) = self.seen.set_of(&clique.metadata) else { return Ok(Outcome::Done) };
         if clique.metadata.deletion_timestamp.is_some() || set.metadata.deletion_timestamp.is_some() {
             return Ok(Outcome::Done);
         }
@@ -95,11 +95,7 @@ impl Grove {
         let cache = &self.seen.groups.cache;
         let Some(group) = cache.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
         let Some(set) = self.seen.set_of(&group.metadata) else { return Ok(Outcome::Done) };
-        let is_ours = controller_uid(&group.metadata) == set.metadata.uid.as_deref();
-        if !is_ours
-            || group.metadata.deletion_timestamp.is_some()
-            || set.metadata.deletion_timestamp.is_some()
-        {
+        if group.metadata.deletion_timestamp.is_some() || set.metadata.deletion_timestamp.is_some() {
             return Ok(Outcome::Done);
         }
         let Some(replica) = index_label(group.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX) else {

@@ -12,7 +12,7 @@ use grove_api::{
 use grove_runtime::{Cache, Cached, Index, InformerMetrics};
 use k8s_openapi::{
     api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::Resource;
 
@@ -70,6 +70,14 @@ impl<K: Cached> Children<K> {
     pub(crate) fn of_owner(&self, uid: &str) -> Vec<Arc<K>> {
         self.by_owner.get(uid)
     }
+
+    /// Those, and those that `others` has: what somebody relabelled is still owned, and what only has the labels may be
+    /// in the way.
+    pub(crate) fn of_owner_and(&self, uid: &str, others: Vec<Arc<K>>) -> Vec<Arc<K>> {
+        let mut all = others;
+        all.extend(self.by_owner.get(uid));
+        all
+    }
 }
 
 impl Seen {
@@ -94,25 +102,34 @@ impl Seen {
         }
     }
 
-    /// The set that an object says it is part of.
+    /// The set that owns an object, directly or through a scaling group.
     pub(crate) fn set_of(&self, metadata: &ObjectMeta) -> Option<Arc<PodCliqueSet>> {
-        let key = set_key(metadata)?;
-        self.sets.get(&key.namespace, &key.name)
+        let namespace = metadata.namespace.as_deref()?;
+        let owner = controller(metadata)?;
+        if owner.kind == PodCliqueSet::kind(&()) {
+            return self
+                .sets
+                .get(namespace, &owner.name)
+                .filter(|it| it.metadata.uid.as_ref() == Some(&owner.uid));
+        }
+        let group = self.groups.cache.get(namespace, &owner.name)?;
+        let is_owner =
+            owner.kind == PodCliqueScalingGroup::kind(&()) && group.metadata.uid.as_ref() == Some(&owner.uid);
+        if is_owner { self.set_of(&group.metadata) } else { None }
     }
 
-    /// The set of a clique, if it really owns it, directly or through a scaling group.
-    pub(crate) fn set_of_clique(&self, clique: &PodClique) -> Option<Arc<PodCliqueSet>> {
-        let set = self.set_of(&clique.metadata)?;
-        let owner = controller_uid(&clique.metadata)?;
-        let set_uid = set.metadata.uid.as_deref()?;
-        if owner == set_uid {
-            return Some(set);
+    /// The set to wake for an object: its owner, or, where nobody knows that, what it says it is part of.
+    pub(crate) fn set_key_of(&self, metadata: &ObjectMeta) -> Option<Key> {
+        let namespace = metadata.namespace.as_deref()?;
+        match controller(metadata) {
+            Some(owner) if owner.kind == PodCliqueSet::kind(&()) => {
+                Some(Key::new(namespace, owner.name.clone()))
+            }
+            _ => self
+                .set_of(metadata)
+                .map(|it| Key::of(it.as_ref()))
+                .or_else(|| Some(Key::new(namespace, label(metadata, labels::PART_OF)?))),
         }
-        let group = label(&clique.metadata, labels::SCALING_GROUP)?;
-        let group = self.groups.cache.get(clique.metadata.namespace.as_deref()?, group)?;
-        let is_ours =
-            group.metadata.uid.as_deref() == Some(owner) && controller_uid(&group.metadata) == Some(set_uid);
-        is_ours.then_some(set)
     }
 
     /// Pods of the clique with this UID.
@@ -121,15 +138,14 @@ impl Seen {
     }
 }
 
-/// UID of the object that controls it.
-pub(crate) fn controller_uid(metadata: &ObjectMeta) -> Option<&str> {
-    let owners = metadata.owner_references.iter().flatten();
-    owners.filter(|it| it.controller == Some(true)).map(|it| it.uid.as_str()).next()
+/// The object that controls it.
+pub(crate) fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
+    metadata.owner_references.iter().flatten().find(|it| it.controller == Some(true))
 }
 
-/// The set that an object says it is part of.
-pub(crate) fn set_key(metadata: &ObjectMeta) -> Option<Key> {
-    Some(Key::new(metadata.namespace.as_deref()?, label(metadata, labels::PART_OF)?))
+/// Its UID.
+pub(crate) fn controller_uid(metadata: &ObjectMeta) -> Option<&str> {
+    controller(metadata).map(|it| it.uid.as_str())
 }
 
 pub(crate) fn label<'a>(metadata: &'a ObjectMeta, key: &str) -> Option<&'a str> {

@@ -171,7 +171,9 @@ impl From<Wire> for PodView {
             unschedulable,
             failure: status.reason.or(status.message).filter(|_| status.phase == "Failed"),
         };
-        let (set, clique) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
+        let (set, said) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
+        // Who owns it knows better than who relabelled it.
+        let clique = owner.map(|it| it.name.clone()).or(said);
         let group = take(labels::SCALING_GROUP);
         Self {
             set: set.unwrap_or_default(),

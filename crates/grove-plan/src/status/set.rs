@@ -70,7 +70,7 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
     let (generation, now) = (set.metadata.generation, report.now);
     let mut conditions = std::mem::take(&mut status.conditions);
     put(&mut conditions, available(&replicas, count(set.spec.replicas)), generation, now);
-    put(&mut conditions, progressing(report, &counts), generation, now);
+    put(&mut conditions, progressing(report, status.observed_generation, &counts), generation, now);
     match refusal {
         None => remove(&mut conditions, names::REPLICA_FAILURE),
         Some((clique, refusal)) => {
@@ -192,7 +192,7 @@ fn available(replicas: &Replicas, wanted: u32) -> Now<'static> {
     }
 }
 
-fn progressing(report: &SetReport<'_>, counts: &Counts) -> Now<'static> {
+fn progressing(report: &SetReport<'_>, observed: Option<i64>, counts: &Counts) -> Now<'static> {
     use names::progressing as reasons;
     let cliques = report.cliques.values();
     let (mut wanted, mut live, mut ready) = (0, 0, 0);
@@ -201,12 +201,10 @@ fn progressing(report: &SetReport<'_>, counts: &Counts) -> Now<'static> {
         live += state.tally.live;
         ready += state.tally.ready;
     }
-    let acted = report.acted == report.set.metadata.generation;
+    let acted = observed == report.set.metadata.generation;
     let (status, reason) = if !report.errors.is_empty() {
         (true, reasons::RETRYING)
-    } else if !acted || live != wanted || !all_exist(report) {
-        (true, reasons::CREATING)
-    } else if ready < wanted {
+    } else if !acted || live != wanted || ready < wanted || !all_exist(report) {
         (true, reasons::AWAITING_PODS)
     } else {
         (false, reasons::COMPLETE)

@@ -8,7 +8,9 @@ use std::fmt;
 
 use http::Request as HttpRequest;
 use kube::Client;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions, Request};
+use kube::api::{
+    DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, Preconditions, Request,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -153,6 +155,16 @@ impl Writer {
             .await
             .map(drop)
             .map_err(|error| what.failed(error))
+    }
+
+    /// The object as the server has it now, for when a write was refused because of it. `None` where there is none.
+    pub async fn get<V: Cached>(&self, namespace: &str, name: &str) -> Result<Option<V>, WriteError> {
+        let what = What::new::<V>("get", namespace, name);
+        match self.send(&what, collection::<V>(namespace).get(name, &GetParams::default())).await {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Sends any request, in the writer's lane.

@@ -70,15 +70,15 @@ fn a_group_that_is_gone_or_going_is_named() {
 fn progress_is_what_is_still_to_come() {
     let rows = [
         (ready(1), "False/Complete"),
-        (Deployed::new(1, SET), "True/Reconciling"),
-        (ready(1).with("inf-0-fe", "0r"), "True/Reconciling"),
-        (ready(1).with("inf-0-fe", "0r 1r 2r"), "True/Reconciling"),
+        (Deployed::new(1, SET), "True/AwaitingPods"),
+        (ready(1).with("inf-0-fe", "0r"), "True/AwaitingPods"),
+        (ready(1).with("inf-0-fe", "0r 1r 2r"), "True/AwaitingPods"),
         (ready(1).with("inf-0-fe", "0r 1n"), "True/AwaitingPods"),
         (Deployed::new(1, SET).all("g"), "True/AwaitingPods"),
         // What is not even created is still to come too: also a copy of a group beyond its minimum.
-        (ready(1).without("inf-0-fe"), "True/Reconciling"),
-        (ready(1).without("inf-0-pd-1-dec"), "True/Reconciling"),
-        (ready(1).leaving("inf-0-pd-1-dec"), "True/Reconciling"),
+        (ready(1).without("inf-0-fe"), "True/AwaitingPods"),
+        (ready(1).without("inf-0-pd-1-dec"), "True/AwaitingPods"),
+        (ready(1).leaving("inf-0-pd-1-dec"), "True/AwaitingPods"),
         (ready(0), "False/Complete"),
     ];
     for (at, (deployed, want)) in rows.into_iter().enumerate() {
@@ -90,19 +90,19 @@ fn progress_is_what_is_still_to_come() {
     let got = super::set(&fresh.report());
     assert_eq!(
         said(&got, "Progressing").as_deref(),
-        Some("Progressing=True/Reconciling"),
+        Some("Progressing=True/AwaitingPods"),
         "groups without members"
     );
     fresh.groups.clear();
     let got = super::set(&fresh.report());
-    assert_eq!(said(&got, "Progressing").as_deref(), Some("Progressing=True/Reconciling"), "no group");
+    assert_eq!(said(&got, "Progressing").as_deref(), Some("Progressing=True/AwaitingPods"), "no group");
 }
 
 #[test]
 fn progress_waits_for_the_generation_and_says_what_goes_wrong() {
     let deployed = ready(1).written();
     let behind = SetReport { acted: Some(0), ..deployed.report() };
-    assert_eq!(said(&super::set(&behind), "Progressing").as_deref(), Some("Progressing=True/Reconciling"));
+    assert_eq!(said(&super::set(&behind), "Progressing").as_deref(), Some("Progressing=True/AwaitingPods"));
     let error = LastError {
         code: "ERR_SYNC_PODCLIQUE".to_owned(),
         description: "in the way".to_owned(),
