@@ -34,7 +34,8 @@ compat: ## Hold us against other projects' manifests and CRDs: make compat CORPU
 	@test -d "$(CORPUS)/grove/crds" || { echo "give the folder with the other projects' files: make compat CORPUS=DIR"; exit 2; }
 	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-api --features compat --test compat --locked
 	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-plan --features compat --test compat --locked
-	@if command -v go >/dev/null; then CORPUS="$(abspath $(CORPUS))" $(E2E) run --compat --schedulers kube; \
+	@if command -v go >/dev/null; then $(MAKE) --no-print-directory operator && \
+		CORPUS="$(abspath $(CORPUS))" $(E2E) run --compat --schedulers kube; \
 	else echo "Go is missing: the samples were not sent to a real API server"; fi
 
 # ---- on a real control plane; needs Go, see e2e/cluster/README.md ----
@@ -42,6 +43,11 @@ compat: ## Hold us against other projects' manifests and CRDs: make compat CORPU
 E2E = $(CARGO) run --quiet --locked --package grove-e2e --
 SCHEDULERS ?= kube,kai,volcano
 ONLY ?=
+
+# The harness starts the program that lies beside it.
+.PHONY: operator
+operator:
+	@$(CARGO) build --quiet --locked --package grove
 
 .PHONY: cluster-bin
 cluster-bin: ## Build the control plane and schedulers that are missing: SCHEDULERS=kube skips KAI and Volcano
@@ -56,13 +62,14 @@ cluster-down: ## End it
 	@$(E2E) down
 
 .PHONY: bench-cluster
-bench-cluster: ## Measure a bare loop of 1,000 pods on a real control plane: target/bench/cluster.json
+bench-cluster: ## Measure the operator and a bare loop with 1,000 pods on a real control plane: target/bench/cluster.json
+	@$(CARGO) build --quiet --locked --release --package grove
 	@$(CARGO) run --quiet --locked --release --package grove-e2e -- bench
 
 .PHONY: e2e
-e2e: ## Run the scenarios on a real control plane: ONLY=text, SCHEDULERS=kai
+e2e: operator ## Run the scenarios on a real control plane: ONLY=text, SCHEDULERS=kai
 	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)"
 
 .PHONY: e2e-full
-e2e-full: ## Likewise, the whole matrix of features
+e2e-full: operator ## Likewise, the whole matrix of features
 	@$(E2E) run --full --only "$(ONLY)" --schedulers "$(SCHEDULERS)"

@@ -5,5 +5,6 @@ pub mod bench;
 pub mod cluster;
 pub mod nodes;
 pub mod objects;
+pub mod operator;
 pub mod scenario;
 pub mod scenarios;

@@ -146,7 +146,7 @@ async fn run(command: Command) -> Result<bool> {
         Command::Run { only, schedulers, full, compat, folder } => {
             let schedulers: BTreeSet<Scheduler> = schedulers.into_iter().collect();
             let selection = Selection { only, schedulers, full, folder: std::path::absolute(folder)? };
-            scenario::run(if compat { scenarios::COMPAT } else { scenarios::TABLE }, &selection).await
+            scenario::run(if compat { scenarios::COMPAT } else { scenarios::ALL }, &selection).await
         }
         Command::Bench(options) => bench::run(options).await.map(|()| true),
         Command::Reaper => Ok(true),

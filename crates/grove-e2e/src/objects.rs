@@ -13,6 +13,8 @@ use kube::{
 };
 use serde_json::Value;
 
+use crate::cluster::repository;
+
 /// Who we are to server-side apply.
 const MANAGER: &str = "grove-e2e";
 
@@ -58,6 +60,15 @@ pub async fn api_for(
     let namespace = own.or_else(|| namespace.map(str::to_owned)).unwrap_or_else(|| "default".to_owned());
     value["metadata"]["namespace"] = namespace.clone().into();
     Ok(Api::namespaced_with(client.clone(), &namespace, &resource))
+}
+
+/// Installs our CRDs from `crds/`, as a user does, and waits until they are served.
+pub async fn install_crds(client: &Client) -> Result<()> {
+    let folder = repository().join("crds");
+    for file in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        apply_text(client, &std::fs::read_to_string(file?.path())?, None).await?;
+    }
+    until_crds_established(client).await
 }
 
 /// Waits until the server serves every CRD it has.

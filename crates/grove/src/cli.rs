@@ -4,7 +4,10 @@ use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions::Completions, config::ConfigCommand, crds::Crds, operator::OperatorCommand, validate::Validate};
+use crate::commands::{
+    completions::Completions, config::ConfigCommand, crds::Crds, operator::OperatorCommand,
+    validate::Validate,
+};
 
 /// Grove runs AI systems made of many cooperating pods on Kubernetes.
 #[derive(Parser)]

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use anyhow::{Context as _, Result};
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use super::{
     BenchOptions, Order,
-    figures::{Figures, seconds},
+    figures::{Figures, seconds, since},
     ground,
     machine::{self, Machine},
     pod_watch::{PodWatch, Stage},
@@ -61,6 +61,7 @@ pub(super) async fn measure(cluster: &Cluster, options: &BenchOptions, machine: 
         bound_s: since(started, progress.of(Stage::Bound).last),
         ready_s: since(started, progress.of(Stage::Ready).last),
         gone_s: since(deleting, gone),
+        scaled_s: None,
         writes: writes_by.values().sum(),
         writes_by,
         cpu_s: Some(seconds(cpu)),
@@ -72,11 +73,6 @@ pub(super) async fn measure(cluster: &Cluster, options: &BenchOptions, machine: 
         order: options.order,
         machine,
     })
-}
-
-/// Seconds from `start` to `at`, which has come when this is asked.
-fn since(start: Instant, at: Option<Instant>) -> f64 {
-    seconds(at.map_or(Duration::ZERO, |it| it.saturating_duration_since(start)))
 }
 
 /// Writes all replicas in the order asked for.

@@ -1,6 +1,12 @@
 //! What was measured, and the file that keeps it.
 
-use std::{collections::BTreeMap, fs, io::ErrorKind, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::ErrorKind,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
@@ -22,6 +28,9 @@ pub(super) struct Figures {
     pub(super) ready_s: f64,
     /// No pod is left.
     pub(super) gone_s: f64,
+    /// The pods of ten more replicas are let go, since they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scaled_s: Option<f64>,
     /// API writes until all pods were ready.
     pub(super) writes: usize,
     /// The same by verb and resource.
@@ -50,6 +59,11 @@ pub(super) struct Figures {
 /// Seconds to the millisecond; more would be noise.
 pub(super) fn seconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
+/// Seconds from `start` to `at`, which has come when this is asked.
+pub(super) fn since(start: Instant, at: Option<Instant>) -> f64 {
+    seconds(at.map_or(Duration::ZERO, |it| it.saturating_duration_since(start)))
 }
 
 /// Writes `figures` as the object `name` of the file; its other objects stay.

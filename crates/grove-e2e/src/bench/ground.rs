@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use grove_api::wire::{PodClique, PodGang};
+use grove_api::wire::{PodClique, PodCliqueSet, PodGang};
 use k8s_openapi::api::core::v1::Node;
 use kube::{
     Api, Client, Config,
@@ -13,10 +13,10 @@ use kube::{
 
 use super::{
     NODES_PER_RACK,
-    replica::{NAMESPACE, Replica},
+    replica::{self, NAMESPACE, Replica},
 };
 use crate::{
-    cluster::{Cluster, Scheduler, repository},
+    cluster::{Cluster, Scheduler},
     nodes::Hall,
     objects,
 };
@@ -26,11 +26,7 @@ const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Installs the CRDs as a user does, makes the nodes and waits for both.
 pub(super) async fn prepare(cluster: &Cluster, nodes: usize) -> Result<()> {
-    let folder = repository().join("crds");
-    for file in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-        objects::apply_text(&cluster.client, &std::fs::read_to_string(file?.path())?, None).await?;
-    }
-    objects::until_crds_established(&cluster.client).await?;
+    objects::install_crds(&cluster.client).await?;
     first_requests(&cluster.client).await?;
     // No pod asks for a GPU.
     let hall = Hall::racks(nodes / NODES_PER_RACK).nodes(NODES_PER_RACK).gpus(0);
@@ -44,6 +40,8 @@ async fn first_requests(client: &Client) -> Result<()> {
     let (replica, dry_run) = (Replica(0), PostParams { dry_run: true, ..PostParams::default() });
     let clique: PodClique = serde_json::from_value(replica.clique())?;
     let gang: PodGang = serde_json::from_value(replica.gang())?;
+    let set: PodCliqueSet = serde_json::from_value(replica::set(1))?;
+    Api::namespaced(client.clone(), NAMESPACE).create(&dry_run, &set).await?;
     Api::namespaced(client.clone(), NAMESPACE).create(&dry_run, &clique).await?;
     Api::namespaced(client.clone(), NAMESPACE).create(&dry_run, &gang).await?;
     Ok(())

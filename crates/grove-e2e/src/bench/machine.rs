@@ -39,7 +39,19 @@ impl Machine {
 
 /// Processor time that this process has used. Linux counts it in hundredths of a second.
 pub(super) fn cpu_time() -> Duration {
-    cpu_of(&fs::read_to_string("/proc/self/stat").unwrap_or_default())
+    cpu_time_of(std::process::id())
+}
+
+/// Processor time that a process has used.
+pub(super) fn cpu_time_of(pid: u32) -> Duration {
+    cpu_of(&fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default())
+}
+
+/// The most memory that a process ever had, in MB.
+pub(super) fn peak_memory_of(pid: u32) -> Option<f64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let kilobytes = u32::try_from(field(&text, "VmHWM").and_then(first)?).ok()?;
+    Some(f64::from(kilobytes) / 1024.0)
 }
 
 fn cpu_of(stat: &str) -> Duration {

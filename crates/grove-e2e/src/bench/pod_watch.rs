@@ -18,6 +18,8 @@ const WATCH_SECONDS: u32 = 3600;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Created,
+    /// Without a gate.
+    Released,
     Bound,
     Ready,
     Gone,
@@ -49,8 +51,9 @@ impl Progress {
     fn reached(&mut self, before: Option<Stage>, stage: Stage, at: Instant) {
         let passed = match stage {
             Stage::Created => &[Stage::Created][..],
-            Stage::Bound => &[Stage::Created, Stage::Bound],
-            Stage::Ready => &[Stage::Created, Stage::Bound, Stage::Ready],
+            Stage::Released => &[Stage::Created, Stage::Released],
+            Stage::Bound => &[Stage::Created, Stage::Released, Stage::Bound],
+            Stage::Ready => &[Stage::Created, Stage::Released, Stage::Bound, Stage::Ready],
             Stage::Gone => &[Stage::Gone],
         };
         for passed in passed.iter().filter(|it| before.is_none_or(|before| **it > before)) {
@@ -83,6 +86,8 @@ struct Metadata {
 #[serde(rename_all = "camelCase")]
 struct Spec {
     node_name: Option<String>,
+    #[serde(default)]
+    scheduling_gates: Vec<serde::de::IgnoredAny>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -103,6 +108,8 @@ impl Pod {
             Stage::Ready
         } else if self.spec.node_name.is_some() {
             Stage::Bound
+        } else if self.spec.scheduling_gates.is_empty() {
+            Stage::Released
         } else {
             Stage::Created
         }
@@ -215,8 +222,14 @@ mod tests {
     fn a_pod_is_as_far_as_its_fields_say() {
         let pod = |text: &str| serde_json::from_str::<Pod>(text).unwrap().stage();
         assert_eq!(
-            pod(r#"{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"containers":[]}}"#),
+            pod(
+                r#"{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"schedulingGates":[{"name":"g"}]}}"#
+            ),
             Stage::Created
+        );
+        assert_eq!(
+            pod(r#"{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"containers":[]}}"#),
+            Stage::Released
         );
         assert_eq!(
             pod(r#"{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"nodeName":"n"}}"#),

@@ -73,6 +73,7 @@ fn line(progress: &Progress, stages: &[Stage], wanted: usize) -> String {
 fn name(stage: Stage) -> &'static str {
     match stage {
         Stage::Created => "created",
+        Stage::Released => "let go",
         Stage::Bound => "bound",
         Stage::Ready => "ready",
         Stage::Gone => "gone",

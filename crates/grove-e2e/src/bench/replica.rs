@@ -15,7 +15,7 @@ pub(super) const NAMESPACE: &str = "default";
 /// Selects everything, to delete it.
 pub(super) const SELECTOR: (&str, &str) = (labels::PART_OF, SET);
 
-const SET: &str = "bench";
+pub(super) const SET: &str = "bench";
 const CLIQUE: &str = "worker";
 
 /// The writes of so many replicas, by verb and resource.
@@ -176,6 +176,28 @@ impl Replica {
             }],
         })
     }
+}
+
+/// The set of which [`Replica`] is one: what the operator is given.
+pub(super) fn set(replicas: usize) -> Value {
+    json!({
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": { "name": SET },
+        "spec": {
+            "replicas": replicas,
+            "template": { "cliques": [{ "name": CLIQUE, "spec": {
+                "roleName": CLIQUE,
+                "replicas": PODS,
+                "minAvailable": PODS,
+                "podSpec": { "containers": [{
+                    "name": "main",
+                    "image": "registry.k8s.io/pause:3.10",
+                    "resources": { "requests": { "cpu": "10m", "memory": "16Mi" } },
+                }] },
+            } }] },
+        },
+    })
 }
 
 /// A merge patch that takes the gate off a pod.

@@ -12,12 +12,13 @@ const CELL: usize = 12;
 type Cell = fn(&Figures) -> Option<String>;
 
 /// The rows that every column has a cell for, or a dash.
-const ROWS: [(&str, Cell); 10] = [
+const ROWS: [(&str, Cell); 11] = [
     ("first pod exists", |it| Some(time(it.first_pod_s))),
     ("all pods exist", |it| Some(time(it.created_s))),
     ("all pods bound", |it| Some(time(it.bound_s))),
     ("all pods ready", |it| Some(time(it.ready_s))),
     ("all pods gone", |it| Some(time(it.gone_s))),
+    ("10 more replicas let go", |it| it.scaled_s.map(time)),
     ("API writes until ready", |it| Some(thousands(it.writes))),
     ("API writes per pod", |it| Some(format!("{:.1}", ratio(it.writes, it.pods)))),
     ("API writes when idle", |it| it.idle_writes_per_s.map(|it| format!("{it:.1}/s"))),
@@ -71,6 +72,27 @@ pub(super) fn table(columns: &[(&str, &Figures)]) -> String {
     text
 }
 
+/// What is asked of the operator, what it did, and whether that is enough.
+pub(super) fn goals(bare: &Figures, operator: &Figures) -> String {
+    let times = |of: fn(&Figures) -> f64| of(operator) / of(bare).max(0.001);
+    let goals = [
+        ("all pods exist, times the bare loop", times(|it| it.created_s), 1.5),
+        ("all pods ready, times the bare loop", times(|it| it.ready_s), 1.15),
+        ("all pods gone, times the bare loop", times(|it| it.gone_s), 1.3),
+        ("first pod exists, seconds", operator.first_pod_s, 1.0),
+        ("10 more replicas let go, seconds", operator.scaled_s.unwrap_or(f64::INFINITY), 1.0),
+        ("processor time until ready, seconds", operator.cpu_s.unwrap_or(f64::INFINITY), 3.5),
+        ("peak memory, MB", operator.peak_mb.unwrap_or(f64::INFINITY), 40.0),
+        ("writes when idle, each second", operator.idle_writes_per_s.unwrap_or(f64::INFINITY), 0.0),
+    ];
+    let mut text = String::new();
+    for (what, is, most) in goals {
+        let met = if is <= most { "met   ".green().to_string() } else { "missed".red().to_string() };
+        let _ = writeln!(text, "{met} {what}: {is:.2}, goal {most}");
+    }
+    text
+}
+
 fn row(text: &mut String, label: &str, cells: Vec<Option<String>>) {
     let _ = write!(text, "{label:LABEL$}");
     for cell in cells {
@@ -102,6 +124,18 @@ fn thousands(number: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn goals_are_held_against_the_bare_loop() {
+        let bare = Figures { created_s: 4.0, ready_s: 10.0, gone_s: 5.0, ..Figures::default() };
+        let operator =
+            Figures { created_s: 6.0, ready_s: 11.6, gone_s: 5.0, cpu_s: Some(2.0), ..bare.clone() };
+        let text = anstream::adapter::strip_str(&goals(&bare, &operator)).to_string();
+        let line = |at: usize| text.lines().nth(at).unwrap_or_default().to_owned();
+        assert_eq!(line(0), "met    all pods exist, times the bare loop: 1.50, goal 1.5");
+        assert_eq!(line(1), "missed all pods ready, times the bare loop: 1.16, goal 1.15");
+        assert_eq!(line(6), "missed peak memory, MB: inf, goal 40", "what was not measured is not met");
+    }
+
     use std::collections::BTreeMap;
 
     use super::*;

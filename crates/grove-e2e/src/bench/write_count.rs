@@ -13,10 +13,11 @@ use crate::cluster::{Cluster, Write};
 const LAG: Duration = Duration::from_secs(10);
 
 /// Writes of a client by verb and resource, such as `create pods`. Leases are its heartbeat and do not count.
-fn by_verb_and_resource(writes: &[Write], user_agent: &str) -> BTreeMap<String, usize> {
+pub(super) fn by_verb_and_resource(writes: &[Write], user_agent: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for write in writes.iter().filter(|it| it.user_agent == user_agent && it.resource != "leases") {
-        *counts.entry(format!("{} {}", write.verb, write.resource)).or_default() += 1;
+    let is_theirs = |it: &&Write| it.user_agent.starts_with(user_agent) && it.resource != "leases";
+    for write in writes.iter().filter(is_theirs) {
+        *counts.entry(write.what()).or_default() += 1;
     }
     counts
 }
@@ -49,9 +50,8 @@ mod tests {
         let write = |verb: &str, resource: &str, user_agent: &str| Write {
             verb: verb.to_owned(),
             resource: resource.to_owned(),
-            user: "admin".to_owned(),
             user_agent: user_agent.to_owned(),
-            code: 200,
+            ..Write::default()
         };
         let writes = [
             write("create", "pods", "us"),

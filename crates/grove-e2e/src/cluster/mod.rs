@@ -3,6 +3,7 @@
 mod audit;
 mod control_plane;
 mod gates;
+mod link;
 mod pki;
 mod ports;
 mod programs;
@@ -24,9 +25,11 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 
+pub(crate) use self::ports::free as free_ports;
 pub use self::{
-    audit::{Write, writes},
+    audit::{Tail, Write, writes},
     gates::Gates,
+    link::Link,
     programs::{Programs, repository},
     reaper::{Command, Process, Reaper, reap},
     schedulers::Scheduler,
@@ -125,7 +128,16 @@ impl Cluster {
 
     /// Requests that changed something, from the audit log.
     pub fn writes(&self) -> Result<Vec<Write>> {
-        writes(&self.options.folder.join("log/audit.log"))
+        writes(&self.audit_log())
+    }
+
+    /// Requests that change something, from now on.
+    pub fn tail(&self) -> Result<Tail> {
+        Tail::from_now(&self.audit_log())
+    }
+
+    fn audit_log(&self) -> PathBuf {
+        self.options.folder.join("log/audit.log")
     }
 
     /// Ends everything and waits for it.

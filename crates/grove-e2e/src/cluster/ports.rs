@@ -17,19 +17,19 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// Asks the system for ports that nobody has. All are held until all are known, so that no two are equal.
+    /// Asks the system for ports that nobody has.
     pub(super) fn reserve() -> Result<Self> {
-        let held = (0..10).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
-        let mut ports = held.iter().map(|it| it.local_addr().map(|it| it.port()));
-        let mut next = || ports.next().unwrap_or(Ok(0));
-        Ok(Self {
-            etcd: next()?,
-            etcd_peer: next()?,
-            api: next()?,
-            controller_manager: next()?,
-            scheduler: next()?,
-            kwok: next()?,
-            others: [next()?, next()?, next()?, next()?],
-        })
+        let [etcd, etcd_peer, api, controller_manager, scheduler, kwok, others @ ..] = free::<10>()?;
+        Ok(Self { etcd, etcd_peer, api, controller_manager, scheduler, kwok, others })
     }
+}
+
+/// So many ports that nobody has. All are held until all are known, so that no two are equal.
+pub(crate) fn free<const COUNT: usize>() -> Result<[u16; COUNT]> {
+    let held = (0..COUNT).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
+    let mut ports = [0; COUNT];
+    for (port, listener) in ports.iter_mut().zip(&held) {
+        *port = listener.local_addr()?.port();
+    }
+    Ok(ports)
 }

@@ -6,7 +6,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
+    fs::OpenOptions,
     io::{BufRead, Write as _},
     os::unix::process::CommandExt,
     path::PathBuf,
@@ -51,7 +51,8 @@ pub struct Command {
 pub struct Process {
     /// What it is called.
     pub name: String,
-    pid: u32,
+    /// Its process id, which is also that of its group.
+    pub pid: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -116,7 +117,7 @@ impl Reaper {
     }
 
     /// Starts a program that goes on until it is stopped.
-    pub(super) async fn run(&self, command: Command) -> Result<Process> {
+    pub(crate) async fn run(&self, command: Command) -> Result<Process> {
         let log = command.log.clone();
         let process = self.spawn(command).await?;
         lock(&self.lasting).push((process.clone(), log));
@@ -126,10 +127,7 @@ impl Reaper {
     /// Runs a program to its end: its exit code, or `None` if a signal ended it.
     pub(crate) async fn complete(&self, command: Command) -> Result<Option<i32>> {
         let process = self.spawn(command).await?;
-        let mut exited = self.exited.clone();
-        let all =
-            exited.wait_for(|all| all.contains_key(&process.pid)).await.context("the reaper has ended")?;
-        Ok(all.get(&process.pid).copied().flatten())
+        self.ended(&process).await
     }
 
     async fn spawn(&self, command: Command) -> Result<Process> {
@@ -149,8 +147,26 @@ impl Reaper {
         }
     }
 
+    /// Sends a signal to a program that was to go on, and waits for its end: its exit code, or `None` if the signal ended
+    /// it.
+    pub(crate) async fn end_by(&self, process: &Process, signal: Signal) -> Result<Option<i32>> {
+        lock(&self.lasting).retain(|(it, _)| it.pid != process.pid);
+        if let Some(group) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
+            // It may have ended by itself.
+            let _ = kill_process_group(group, signal);
+        }
+        self.ended(process).await
+    }
+
+    async fn ended(&self, process: &Process) -> Result<Option<i32>> {
+        let mut exited = self.exited.clone();
+        let all =
+            exited.wait_for(|all| all.contains_key(&process.pid)).await.context("the reaper has ended")?;
+        Ok(all.get(&process.pid).copied().flatten())
+    }
+
     /// Fails if a program that should go on has ended.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let exited = self.exited.borrow();
         for (process, log) in lock(&self.lasting).iter() {
             if let Some(code) = exited.get(&process.pid) {
@@ -244,7 +260,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn spawn(command: &Command) -> Result<Child> {
-    let log = File::create(&command.log).with_context(|| command.log.display().to_string())?;
+    // A program that is started again goes on in its log.
+    let log = OpenOptions::new().create(true).append(true).open(&command.log);
+    let log = log.with_context(|| command.log.display().to_string())?;
     std::process::Command::new(&command.program)
         .args(&command.arguments)
         .envs(&command.environment)

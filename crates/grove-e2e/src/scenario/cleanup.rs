@@ -1,19 +1,32 @@
-//! After a scenario: its namespace, its nodes and its cluster-wide objects go, so that the next one finds an empty cluster.
+//! After a scenario: its operator, its namespace, its nodes and its cluster-wide objects go, so that the next one finds an
+//! empty cluster.
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use grove_api::wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang};
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, ListParams},
+    Api, Client, Resource, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams},
+    core::NamespaceResourceScope,
 };
+use serde_json::json;
 
 use super::{Context, context::DEADLINE};
 use crate::cluster::Scheduler;
 
 pub(super) async fn clean(context: &mut Context) -> Result<()> {
     let client = context.client();
+    if context.end_operator().await? {
+        // With what the next operator would work on.
+        remove::<PodCliqueSet>(&client, &context.namespace).await?;
+        remove::<PodCliqueScalingGroup>(&client, &context.namespace).await?;
+        remove::<PodClique>(&client, &context.namespace).await?;
+        remove::<PodGang>(&client, &context.namespace).await?;
+        let topologies: Api<ClusterTopologyBinding> = Api::all(client.clone());
+        topologies.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+    }
     let at_once = DeleteParams::default().grace_period(0);
     let pods: Api<Pod> = Api::namespaced(client.clone(), &context.namespace);
     pods.delete_collection(&at_once, &ListParams::default()).await?;
@@ -48,6 +61,24 @@ pub(super) async fn clean(context: &mut Context) -> Result<()> {
             }
         };
         tokio::time::timeout(DEADLINE, waiting).await.context("nodes do not go")??;
+    }
+    Ok(())
+}
+
+/// Deletes all objects of a kind. Nobody is there any more to take finalizers off.
+async fn remove<K>(client: &Client, namespace: &str) -> Result<()>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + std::fmt::Debug,
+    K: serde::de::DeserializeOwned,
+{
+    let api: Api<K> = Api::namespaced(client.clone(), namespace);
+    api.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+    for object in api.list_metadata(&ListParams::default()).await?.items {
+        let patch = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+        match api.patch_metadata(&object.name_any(), &PatchParams::default(), &patch).await {
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
+            answer => drop(answer?),
+        }
     }
     Ok(())
 }

@@ -16,11 +16,12 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use super::{PodState, WatchLog, watch_log::summary, words::Words};
+use super::{GangState, PodState, WatchLog, Watched, words::Words};
 use crate::{
     cluster::{Cluster, Gates, Scheduler},
     nodes::Hall,
     objects,
+    operator::{Operator, OperatorOptions},
 };
 
 /// How long anything may take, on a machine that also builds.
@@ -36,7 +37,8 @@ pub struct Context {
     /// The scenario's own namespace.
     pub namespace: String,
     /// The history of pods.
-    pub log: WatchLog,
+    pub log: WatchLog<PodState>,
+    operator: Option<(Operator, WatchLog<GangState>)>,
     words: Words,
     /// When the scenario last changed something that a scheduler may react to.
     last_change: Mutex<Timestamp>,
@@ -49,7 +51,7 @@ impl Context {
         let log = WatchLog::open(cluster.client.clone()).await;
         let words = Words::open(cluster.client.clone());
         let last_change = Mutex::new(Timestamp::now());
-        Ok(Self { cluster, namespace: String::new(), log, words, last_change, hall: None })
+        Ok(Self { cluster, namespace: String::new(), log, words, operator: None, last_change, hall: None })
     }
 
     /// Begins a scenario: a namespace of its own.
@@ -73,6 +75,34 @@ impl Context {
     /// Takes the nodes that the scenario asked for.
     pub(super) fn take_hall(&mut self) -> Option<Hall> {
         self.hall.take()
+    }
+
+    /// Starts an operator that ends with the scenario, on a cluster that knows our kinds.
+    pub async fn start_operator(&mut self, options: OperatorOptions) -> Result<()> {
+        objects::install_crds(&self.client()).await?;
+        let gangs = WatchLog::open(self.client()).await;
+        let operator = Operator::start(&self.cluster, options).await?;
+        self.operator = Some((operator, gangs));
+        Ok(())
+    }
+
+    /// The operator.
+    pub fn operator(&mut self) -> Result<&mut Operator> {
+        Ok(&mut self.operator.as_mut().context("no operator was started")?.0)
+    }
+
+    /// The history of gangs, since the operator was started for the first time.
+    pub fn gangs(&self) -> Result<&WatchLog<GangState>> {
+        Ok(&self.operator.as_ref().context("no operator was started")?.1)
+    }
+
+    /// Ends the operator, if there is one. As it should: one that is killed holds its lease, and the next would wait for it.
+    pub(super) async fn end_operator(&mut self) -> Result<bool> {
+        let Some((mut operator, _)) = self.operator.take() else { return Ok(false) };
+        if operator.is_running() {
+            operator.stop().await?;
+        }
+        Ok(true)
     }
 
     /// An admin's client.
@@ -203,11 +233,11 @@ impl Context {
             self.expect("the canary is bound", bound).await?;
             self.delete_pod(&canary).await?;
         }
-        let pods = self.log.pods(&self.namespace);
+        let pods = self.log.now(&self.namespace);
         let bound: Vec<PodState> =
             pods.into_iter().filter(|it| it.name.starts_with(prefix) && it.node.is_some()).collect();
         if !bound.is_empty() {
-            bail!("bound, but should not be: {}", summary(&bound));
+            bail!("bound, but should not be: {}", PodState::summary(&bound));
         }
         Ok(())
     }

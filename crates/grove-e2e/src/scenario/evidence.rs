@@ -3,18 +3,25 @@
 use k8s_openapi::api::core::v1::Event;
 use kube::{Api, api::ListParams};
 
-use super::{Context, watch_log::summary};
+use super::{Context, GangState, PodState, Watched};
 use crate::cluster::Scheduler;
 
 /// How much of a log or list is shown.
 const TAIL: usize = 12;
+/// How many objects are shown.
+const MANY: usize = 20;
 
 /// Pods, what happened to them, events, and the end of the scheduler's log.
 pub(super) async fn collect(context: &Context, mark: usize) -> String {
-    let mut lines = vec![format!("  pods: {}", summary(&context.log.pods(&context.namespace)))];
+    let pods = context.log.now(&context.namespace);
+    let mut lines = vec![format!("  pods: {}", PodState::summary(&pods[..pods.len().min(MANY)]))];
+    if let Ok(gangs) = context.gangs() {
+        let gangs = gangs.now(&context.namespace);
+        lines.push(format!("  gangs: {}", GangState::summary(&gangs[..gangs.len().min(MANY)])));
+    }
     lines.push("  last changes:".to_owned());
     for change in last(&context.log.since(mark, &context.namespace)) {
-        let state = change.after.as_ref().map(|it| summary(std::slice::from_ref(it)));
+        let state = change.after.as_ref().map(|it| PodState::summary(std::slice::from_ref(it)));
         let state = state.as_deref().map_or("gone", str::trim);
         lines.push(format!("    {:8.3} s {}: {state}", change.at.as_secs_f64(), change.name));
     }
@@ -32,12 +39,17 @@ pub(super) async fn collect(context: &Context, mark: usize) -> String {
         Scheduler::Kai => "kai-scheduler",
         Scheduler::Volcano => "volcano-scheduler",
     };
-    let log = context.cluster.log(program);
-    lines.push(format!("  end of {program}'s log:"));
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let shortened = |line: &str| format!("    {}", line.chars().take(300).collect::<String>());
-    lines.extend(last(&text.lines().collect::<Vec<_>>()).iter().map(|line| shortened(line)));
-    lines.push(format!("  all logs: less {}", log.with_file_name("*.log").display()));
+    let mut programs = vec![program];
+    if context.gangs().is_ok() {
+        programs.push("operator");
+    }
+    for program in programs {
+        lines.push(format!("  end of {program}'s log:"));
+        let text = std::fs::read_to_string(context.cluster.log(program)).unwrap_or_default();
+        let shortened = |line: &str| format!("    {}", line.chars().take(300).collect::<String>());
+        lines.extend(last(&text.lines().collect::<Vec<_>>()).iter().map(|line| shortened(line)));
+    }
+    lines.push(format!("  all logs: less {}", context.cluster.log("*").display()));
     lines.join("\n")
 }
 

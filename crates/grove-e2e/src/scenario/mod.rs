@@ -2,10 +2,12 @@
 
 mod cleanup;
 mod context;
+mod eventually;
 mod evidence;
 mod report;
 mod run;
 mod skips;
+mod states;
 mod watch_log;
 mod words;
 
@@ -13,11 +15,14 @@ use std::{future::Future, pin::Pin};
 
 use anyhow::Result;
 
-pub(crate) use self::context::DEADLINE;
 pub use self::{
     context::Context,
     run::{Selection, run},
-    watch_log::{PodState, WatchLog},
+    states::{GangState, PodState},
+    watch_log::{WatchLog, Watched},
+};
+pub(crate) use self::{
+    context::DEADLINE, eventually::eventually, skips::reason as skip_reason, watch_log::Change,
 };
 use crate::cluster::{Gates, Scheduler};
 
@@ -34,6 +39,13 @@ pub struct Scenario {
     pub full_only: bool,
     /// What it does.
     pub run: for<'a> fn(&'a mut Context) -> Running<'a>,
+}
+
+impl Scenario {
+    /// A scenario that runs on the stock scheduler with all features.
+    pub(crate) const fn on_kube(name: &'static str, run: for<'a> fn(&'a mut Context) -> Running<'a>) -> Self {
+        Self { name, on: &[(Scheduler::Kube, Gates::All)], full_only: false, run }
+    }
 }
 
 /// Ends a scenario that cannot be shown on this scheduler. Allowed only if `e2e/skips.txt` says so.

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::cluster::{Cluster, Gates, Options, Programs, Scheduler};
 
-/// No scenario may hang the run.
-const SCENARIO_DEADLINE: Duration = Duration::from_mins(5);
+/// No scenario may hang the run. The longest takes three minutes where nothing else runs.
+const SCENARIO_DEADLINE: Duration = Duration::from_mins(10);
 
 /// What to run.
 pub struct Selection {
@@ -38,8 +38,9 @@ impl Selection {
     }
 }
 
-/// Runs what `selection` takes of `table`; whether all is well.
-pub async fn run(table: &[Scenario], selection: &Selection) -> Result<bool> {
+/// Runs what `selection` takes of `tables`; whether all is well.
+pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Result<bool> {
+    let table: Vec<&Scenario> = tables.iter().flat_map(|it| it.iter()).collect();
     let clusters: BTreeSet<(Scheduler, Gates)> = table
         .iter()
         .flat_map(|scenario| {
@@ -57,9 +58,8 @@ pub async fn run(table: &[Scenario], selection: &Selection) -> Result<bool> {
         anstream::println!("---- {on}: cluster up in {:.1} s", started.elapsed().as_secs_f64());
         let mut context = Context::new(cluster).await?;
         let mut all_well = true;
-        for scenario in
-            table.iter().filter(|it| it.on.contains(&(scheduler, gates)) && selection.takes(it, scheduler))
-        {
+        let here = |it: &&&Scenario| it.on.contains(&(scheduler, gates)) && selection.takes(it, scheduler);
+        for scenario in table.iter().filter(here) {
             let started = Instant::now();
             let ending = one(&mut context, scenario).await;
             all_well &= !matches!(ending, Ending::Failed(_));
@@ -106,6 +106,9 @@ async fn one(context: &mut Context, scenario: &Scenario) -> Ending {
     };
     match cleanup::clean(context).await {
         Ok(()) => ending,
-        Err(error) => Ending::Failed(format!("  cleaning up: {error:#}")),
+        Err(error) => {
+            let first = if let Ending::Failed(text) = ending { text + "\n" } else { String::new() };
+            Ending::Failed(format!("{first}  cleaning up: {error:#}"))
+        }
     }
 }

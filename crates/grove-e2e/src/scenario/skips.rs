@@ -4,7 +4,7 @@
 const LIST: &str = include_str!("../../../../e2e/skips.txt");
 
 /// The reason for which `scenario` may be skipped on `scheduler`.
-pub(super) fn reason(scheduler: &str, scenario: &str) -> Option<&'static str> {
+pub(crate) fn reason(scheduler: &str, scenario: &str) -> Option<&'static str> {
     parse(LIST).find(|it| it.0 == scheduler && it.1 == scenario).map(|it| it.2)
 }
 

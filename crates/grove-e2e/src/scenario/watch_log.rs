@@ -1,197 +1,222 @@
-//! Everything that happened to pods, in order: scenarios wait on it, and prove with it that something did not happen.
+//! Everything that happened to objects of a kind, in order: scenarios wait on it, and prove with it that something did not
+//! happen.
 
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use anyhow::{Result, bail};
 use futures::{StreamExt, pin_mut};
-use k8s_openapi::api::core::v1::Pod;
 use kube::{
-    Api, Client, ResourceExt,
+    Api, Client, Resource, ResourceExt,
     runtime::{
         WatchStreamExt,
         watcher::{self, Event},
     },
 };
+use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
-/// What a scenario needs to know of a pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PodState {
-    /// Namespace.
-    pub namespace: String,
-    /// Name.
-    pub name: String,
-    /// Node it is bound to.
-    pub node: Option<String>,
-    /// Whether it is ready.
-    pub ready: bool,
-    /// Names of its scheduling gates.
-    pub gates: Vec<String>,
-    /// Phase.
-    pub phase: String,
-    /// Whether it is being deleted.
-    pub terminating: bool,
-    /// The scheduler's word on it: reason and message of the condition PodScheduled while it is False.
-    pub unschedulable: Option<(String, String)>,
-    /// Restarts of all its containers.
-    pub restarts: i32,
+/// What scenarios need to know of an object.
+pub trait Watched: Clone + Debug + PartialEq + Send + 'static {
+    /// The object.
+    type Object: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static;
+
+    /// Takes it from the object.
+    fn of(object: &Self::Object) -> Self;
+
+    /// Objects in one line each.
+    fn summary(all: &[Self]) -> String;
 }
 
-impl PodState {
-    fn of(pod: &Pod) -> Self {
-        let (spec, status) = (pod.spec.clone().unwrap_or_default(), pod.status.clone().unwrap_or_default());
-        let conditions = status.conditions.unwrap_or_default();
-        let condition = |type_: &str| conditions.iter().find(|it| it.type_ == type_);
-        let waiting = condition("PodScheduled").filter(|it| it.status == "False");
-        Self {
-            namespace: pod.namespace().unwrap_or_default(),
-            name: pod.name_any(),
-            node: spec.node_name,
-            ready: condition("Ready").is_some_and(|it| it.status == "True"),
-            gates: spec.scheduling_gates.into_iter().flatten().map(|it| it.name).collect(),
-            phase: status.phase.unwrap_or_default(),
-            terminating: pod.metadata.deletion_timestamp.is_some(),
-            unschedulable: waiting
-                .map(|it| (it.reason.clone().unwrap_or_default(), it.message.clone().unwrap_or_default())),
-            restarts: status.container_statuses.into_iter().flatten().map(|it| it.restart_count).sum(),
+/// One change; `after` is `None` where the object is gone.
+#[derive(Clone, Debug)]
+pub(crate) struct Change<S> {
+    pub(crate) at: Duration,
+    /// Its resourceVersion. All kinds count in one store, so that changes of different kinds can be compared.
+    pub(crate) version: u64,
+    pub(crate) name: String,
+    pub(crate) namespace: String,
+    pub(crate) uid: String,
+    pub(crate) after: Option<S>,
+}
+
+type Key = (String, String);
+
+struct History<S> {
+    now: BTreeMap<Key, (String, S)>,
+    changes: Vec<Change<S>>,
+    /// Keys of a list that is being read.
+    listed: BTreeSet<Key>,
+    started: Instant,
+}
+
+impl<S: Watched> History<S> {
+    fn take(&mut self, event: Event<S::Object>) {
+        match event {
+            Event::Init => self.listed.clear(),
+            Event::InitApply(object) => {
+                self.listed.insert(key(&object));
+                self.applied(&object);
+            }
+            Event::InitDone => {
+                // What a watch that broke did not tell.
+                let listed = std::mem::take(&mut self.listed);
+                let gone: Vec<Key> = self.now.keys().filter(|it| !listed.contains(*it)).cloned().collect();
+                for key in gone {
+                    self.gone(key, 0);
+                }
+            }
+            Event::Apply(object) => self.applied(&object),
+            Event::Delete(object) => self.gone(key(&object), version(&object)),
         }
+    }
+
+    fn applied(&mut self, object: &S::Object) {
+        let (key, uid, state) = (key(object), object.uid().unwrap_or_default(), S::of(object));
+        let now = (uid.clone(), state.clone());
+        if self.now.get(&key) != Some(&now) {
+            self.changes.push(Change {
+                at: self.started.elapsed(),
+                version: version(object),
+                namespace: key.0.clone(),
+                name: key.1.clone(),
+                uid,
+                after: Some(state),
+            });
+            self.now.insert(key, now);
+        }
+    }
+
+    fn gone(&mut self, key: Key, version: u64) {
+        let uid = self.now.remove(&key).map(|it| it.0).unwrap_or_default();
+        let (namespace, name) = key;
+        self.changes.push(Change { at: self.started.elapsed(), version, name, namespace, uid, after: None });
     }
 }
 
-/// One change; `after` is `None` where the pod is gone.
-#[derive(Clone, Debug)]
-pub(crate) struct Change {
-    pub(crate) at: Duration,
-    pub(crate) name: String,
-    pub(crate) namespace: String,
-    pub(crate) after: Option<PodState>,
+fn key<K: Resource>(object: &K) -> Key {
+    (object.namespace().unwrap_or_default(), object.name_any())
 }
 
-#[derive(Default)]
-struct History {
-    now: BTreeMap<(String, String), PodState>,
-    changes: Vec<Change>,
+fn version<K: Resource>(object: &K) -> u64 {
+    object.resource_version().and_then(|it| it.parse().ok()).unwrap_or_default()
 }
 
-/// The history of all pods of a cluster since the log was opened.
-#[derive(Clone)]
-pub struct WatchLog {
-    history: Arc<Mutex<History>>,
+/// The history of all objects of a kind since the log was opened.
+pub struct WatchLog<S> {
+    history: Arc<Mutex<History<S>>>,
     changed: watch::Receiver<usize>,
+    task: tokio::task::JoinHandle<()>,
 }
 
-impl WatchLog {
-    /// Watches all pods from now on, for as long as the process lives.
+impl<S> Drop for WatchLog<S> {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl<S: Watched> WatchLog<S> {
+    /// Watches all objects of the kind from now on.
     pub async fn open(client: Client) -> Self {
-        let history: Arc<Mutex<History>> = Arc::default();
+        let history = History {
+            now: BTreeMap::new(),
+            changes: Vec::new(),
+            listed: BTreeSet::new(),
+            started: Instant::now(),
+        };
+        let history = Arc::new(Mutex::new(history));
         let (notify, mut changed) = watch::channel(0);
         let writer = Arc::clone(&history);
-        tokio::spawn(async move {
-            let started = Instant::now();
+        let task = tokio::spawn(async move {
             let events =
-                watcher::watcher(Api::<Pod>::all(client), watcher::Config::default()).default_backoff();
+                watcher::watcher(Api::<S::Object>::all(client), watcher::Config::default()).default_backoff();
             pin_mut!(events);
             // A watch that fails is tried again; a gap shows as a jump of states, never as a wrong one.
             while let Some(event) = events.next().await {
                 let Ok(event) = event else { continue };
-                let mut history = writer.lock().unwrap_or_else(PoisonError::into_inner);
-                match event {
-                    Event::Apply(pod) | Event::InitApply(pod) => {
-                        let state = PodState::of(&pod);
-                        let key = (state.namespace.clone(), state.name.clone());
-                        if history.now.get(&key) != Some(&state) {
-                            let change = Change {
-                                at: started.elapsed(),
-                                name: key.1.clone(),
-                                namespace: key.0.clone(),
-                                after: Some(state.clone()),
-                            };
-                            history.changes.push(change);
-                            history.now.insert(key, state);
-                        }
-                    }
-                    Event::Delete(pod) => {
-                        let key = (pod.namespace().unwrap_or_default(), pod.name_any());
-                        history.now.remove(&key);
-                        history.changes.push(Change {
-                            at: started.elapsed(),
-                            name: key.1,
-                            namespace: key.0,
-                            after: None,
-                        });
-                    }
-                    Event::Init | Event::InitDone => {}
-                }
-                drop(history);
+                writer.lock().unwrap_or_else(PoisonError::into_inner).take(event);
                 notify.send_modify(|count| *count += 1);
             }
         });
         // The first events say that the watch stands.
         let _ = changed.changed().await;
-        Self { history, changed }
+        Self { history, changed, task }
     }
 
-    /// The pods of a namespace as they are now.
-    pub fn pods(&self, namespace: &str) -> Vec<PodState> {
-        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-        history.now.values().filter(|it| it.namespace == namespace).cloned().collect()
+    fn history(&self) -> MutexGuard<'_, History<S>> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The objects of a namespace as they are now.
+    pub fn now(&self, namespace: &str) -> Vec<S> {
+        let history = self.history();
+        history.now.iter().filter(|(key, _)| key.0 == namespace).map(|(_, it)| it.1.clone()).collect()
     }
 
     /// A place in the history, to look back to.
     pub fn mark(&self) -> usize {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner).changes.len()
+        self.history().changes.len()
     }
 
     /// What happened in a namespace since `mark`.
-    pub(crate) fn since(&self, mark: usize, namespace: &str) -> Vec<Change> {
-        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-        history.changes[mark..].iter().filter(|it| it.namespace == namespace).cloned().collect()
+    pub(crate) fn since(&self, mark: usize, namespace: &str) -> Vec<Change<S>> {
+        self.history().changes[mark..].iter().filter(|it| it.namespace == namespace).cloned().collect()
     }
 
-    /// Waits until the pods of a namespace are as `wanted` says.
+    /// Waits until the objects of a namespace are as `wanted` says.
     pub async fn until(
         &self,
         namespace: &str,
         what: &str,
         deadline: Duration,
-        wanted: impl Fn(&[PodState]) -> bool,
-    ) -> Result<Vec<PodState>> {
-        let mut changed = self.changed.clone();
-        let waiting = async {
-            loop {
-                let pods = self.pods(namespace);
-                if wanted(&pods) {
-                    return pods;
-                }
-                if changed.changed().await.is_err() {
-                    // The watcher never ends by itself.
-                    futures::future::pending::<()>().await;
-                }
+        wanted: impl Fn(&[S]) -> bool,
+    ) -> Result<Vec<S>> {
+        let ask = || Some(self.now(namespace)).filter(|now| wanted(now));
+        match tokio::time::timeout(deadline, self.asking(ask)).await {
+            Ok(now) => Ok(now),
+            Err(_) => {
+                bail!("not within {deadline:?}: {what}; there is: {}", S::summary(&self.now(namespace)))
             }
-        };
-        match tokio::time::timeout(deadline, waiting).await {
-            Ok(pods) => Ok(pods),
-            Err(_) => bail!("not within {deadline:?}: {what}; pods are: {}", summary(&self.pods(namespace))),
         }
     }
-}
 
-/// Pods in one line each.
-pub(crate) fn summary(pods: &[PodState]) -> String {
-    let line = |it: &PodState| {
-        let place = it
-            .node
-            .clone()
-            .unwrap_or_else(|| it.unschedulable.as_ref().map_or("-".to_owned(), |it| it.0.clone()));
-        let ready = if it.ready { " ready" } else { "" };
-        let gates =
-            if it.gates.is_empty() { String::new() } else { format!(" gated by {}", it.gates.join(",")) };
-        let terminating = if it.terminating { " terminating" } else { "" };
-        format!("\n    {} {} on {place}{ready}{gates}{terminating}", it.name, it.phase)
-    };
-    if pods.is_empty() { "none".to_owned() } else { pods.iter().map(line).collect() }
+    /// Waits until so many objects of a namespace are as `wanted` says; for thousands of objects.
+    pub async fn until_count(
+        &self,
+        namespace: &str,
+        what: &str,
+        deadline: Duration,
+        count: usize,
+        wanted: impl Fn(&S) -> bool,
+    ) -> Result<()> {
+        let counted = || {
+            let history = self.history();
+            history.now.iter().filter(|(key, it)| key.0 == namespace && wanted(&it.1)).count()
+        };
+        let ask = || (counted() == count).then_some(());
+        match tokio::time::timeout(deadline, self.asking(ask)).await {
+            Ok(()) => Ok(()),
+            Err(_) => bail!("not within {deadline:?}: {what}: {} of {count}", counted()),
+        }
+    }
+
+    /// Asks whenever something has changed.
+    async fn asking<T>(&self, ask: impl Fn() -> Option<T>) -> T {
+        let mut changed = self.changed.clone();
+        loop {
+            if let Some(answer) = ask() {
+                return answer;
+            }
+            if changed.changed().await.is_err() {
+                // The watcher never ends by itself.
+                futures::future::pending::<()>().await;
+            }
+            // Changes come in bursts.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
 }

@@ -11,7 +11,7 @@ use grove_api::{
 };
 use http::Request;
 use kube::{
-    Api, Client,
+    Api,
     api::{DynamicObject, PostParams},
 };
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ use crate::{
 
 /// Installs the CRDs; all of them become Established.
 pub(super) async fn crds_install(context: &mut Context) -> Result<()> {
-    install(&context.client()).await?;
+    objects::install_crds(&context.client()).await?;
     let served = context.client().list_api_group_resources("grove.io/v1alpha1").await?;
     for crd in CRDS.iter().filter(|it| it.group == "grove.io") {
         ensure!(served.resources.iter().any(|it| it.name == crd.plural), "{} is not served", crd.plural);
@@ -33,23 +33,16 @@ pub(super) async fn crds_install(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-async fn install(client: &Client) -> Result<()> {
-    for crd in &CRDS {
-        objects::apply(client, crd.to_value(), None).await?;
-    }
-    objects::until_crds_established(client).await
-}
-
 /// Every sample is accepted and reads back with the same meaning.
 pub(super) async fn samples_round_trip(context: &mut Context) -> Result<()> {
-    install(&context.client()).await?;
+    objects::install_crds(&context.client()).await?;
     round_trip(context, &repository().join("samples")).await
 }
 
 /// Likewise upstream's samples, where they are at hand.
 pub(super) async fn corpus_samples_round_trip(context: &mut Context) -> Result<()> {
     let corpus = std::env::var("CORPUS").context("CORPUS is not set")?;
-    install(&context.client()).await?;
+    objects::install_crds(&context.client()).await?;
     round_trip(context, &Path::new(&corpus).join("grove/samples")).await
 }
 
@@ -102,7 +95,7 @@ pub(super) async fn invalid_table(context: &mut Context) -> Result<()> {
                 .with_context(|| format!("{}: the old object is refused", row.name))?;
         }
     }
-    install(&client).await?;
+    objects::install_crds(&client).await?;
     until_refused(context, probe(), true).await?;
 
     let messages = cel_messages();

@@ -2,6 +2,7 @@
 
 mod api;
 mod gang;
+mod operator;
 mod rig;
 // The tables of `testdata/` and what a row means are the same for unit tests and for a real API server.
 #[path = "../../../grove-api/tests/rules/table.rs"]
@@ -18,69 +19,35 @@ use crate::{
 };
 
 /// Only by `make compat`: needs other projects' files.
-pub const COMPAT: &[Scenario] = &[Scenario {
-    name: "api_corpus_samples_round_trip",
-    on: &[(Kube, All)],
-    full_only: false,
-    run: |context| Box::pin(api::corpus_samples_round_trip(context)),
-}];
+pub const COMPAT: &[&[Scenario]] = &[
+    &[Scenario::on_kube("api_corpus_samples_round_trip", |context| {
+        Box::pin(api::corpus_samples_round_trip(context))
+    })],
+    operator::COMPAT,
+];
 
-/// All scenarios.
-pub const TABLE: &[Scenario] = &[
-    Scenario {
-        name: "api_crds_install",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(api::crds_install(context)),
-    },
-    Scenario {
-        name: "api_samples_round_trip",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(api::samples_round_trip(context)),
-    },
-    Scenario {
-        name: "api_invalid_table",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(api::invalid_table(context)),
-    },
-    Scenario {
-        name: "api_suite",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(async { api_suite::run(context.client(), &context.namespace).await }),
-    },
-    Scenario {
-        name: "rig_simulated_pods",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(rig::simulated_pods(context)),
-    },
-    Scenario {
-        name: "rig_lost_node",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(rig::lost_node(context)),
-    },
-    Scenario {
-        name: "rig_init_containers_run_for_real",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(rig::init_containers_run_for_real(context)),
-    },
-    Scenario {
-        name: "rig_two_clusters_side_by_side",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(rig::two_clusters_side_by_side(context)),
-    },
-    Scenario {
-        name: "rig_killed_harness_leaves_nothing",
-        on: &[(Kube, All)],
-        full_only: false,
-        run: |context| Box::pin(rig::killed_harness_leaves_nothing(context)),
-    },
+/// All scenarios; those that take long come last.
+pub const ALL: &[&[Scenario]] = &[TABLE, operator::TABLE];
+
+/// Scenarios without an operator.
+const TABLE: &[Scenario] = &[
+    Scenario::on_kube("api_crds_install", |context| Box::pin(api::crds_install(context))),
+    Scenario::on_kube("api_samples_round_trip", |context| Box::pin(api::samples_round_trip(context))),
+    Scenario::on_kube("api_invalid_table", |context| Box::pin(api::invalid_table(context))),
+    Scenario::on_kube("api_suite", |context| {
+        Box::pin(async { api_suite::run(context.client(), &context.namespace).await })
+    }),
+    Scenario::on_kube("rig_simulated_pods", |context| Box::pin(rig::simulated_pods(context))),
+    Scenario::on_kube("rig_lost_node", |context| Box::pin(rig::lost_node(context))),
+    Scenario::on_kube("rig_init_containers_run_for_real", |context| {
+        Box::pin(rig::init_containers_run_for_real(context))
+    }),
+    Scenario::on_kube("rig_two_clusters_side_by_side", |context| {
+        Box::pin(rig::two_clusters_side_by_side(context))
+    }),
+    Scenario::on_kube("rig_killed_harness_leaves_nothing", |context| {
+        Box::pin(rig::killed_harness_leaves_nothing(context))
+    }),
     Scenario {
         name: "gang_hierarchy_in_one_rack",
         on: &[(Kube, All), (Kai, All), (Volcano, All)],

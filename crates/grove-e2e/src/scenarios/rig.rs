@@ -121,7 +121,7 @@ pub(super) async fn init_containers_run_for_real(context: &mut Context) -> Resul
     tokio::time::timeout(DEADLINE, failed).await.context("the failure is not reported")??;
     let ready = |pods: &[PodState], name: &str| pods.iter().any(|it| it.name == name && it.ready);
     ensure!(
-        !ready(&context.log.pods(&context.namespace), "waits"),
+        !ready(&context.log.now(&context.namespace), "waits"),
         "the pod did not wait for its init container"
     );
     context.annotate_pod("waits", "go", "yes").await?;

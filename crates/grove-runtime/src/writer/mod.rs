@@ -149,9 +149,9 @@ impl Writer {
         let params = ListParams::default().labels(label_selector);
         let request = collection::<V>(namespace).delete_collection(&DeleteParams::default(), &params);
         let request = request.map_err(|error| what.unbuilt(error))?;
-        // The answer lists everything that was deleted; nobody reads it.
+        // The answer comes when all is deleted, and lists it: megabytes that nobody reads, and that are not even fetched.
         self.client
-            .request_text(self.in_its_lane(request))
+            .request_stream(self.in_its_lane(request))
             .await
             .map(drop)
             .map_err(|error| what.failed(error))

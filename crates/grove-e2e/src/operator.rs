@@ -1,0 +1,217 @@
+//! Grove's operator as a process of a cluster: started, stopped, killed and started again.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::Signal;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::cluster::{Cluster, Command, Link, Process, Reaper, Write, free_ports};
+
+/// How long it may take until it is ready, and until it has ended.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// How an operator is run.
+#[derive(Clone, Debug)]
+pub struct OperatorOptions {
+    /// What to call it; its files and its log have this name.
+    pub name: String,
+    /// Whether it asks to lead before it works. One that was killed leads on until its lease has run out.
+    pub leader_election: bool,
+    /// Lease duration, renew deadline, retry period.
+    pub lease: [&'static str; 3],
+}
+
+impl Default for OperatorOptions {
+    fn default() -> Self {
+        Self { name: "operator".to_owned(), leader_election: true, lease: ["15s", "10s", "2s"] }
+    }
+}
+
+/// An operator of a cluster. It ends with the cluster.
+pub struct Operator {
+    options: OperatorOptions,
+    command: Command,
+    ports: [u16; 3],
+    link: Link,
+    reaper: Arc<Reaper>,
+    process: Option<Process>,
+}
+
+impl Operator {
+    /// Starts an operator and waits until it is ready.
+    pub async fn start(cluster: &Cluster, options: OperatorOptions) -> Result<Self> {
+        let program = program()?;
+        let folder = cluster.options.folder.clone();
+        let link = Link::open(&cluster.kubeconfig, &options.name).await?;
+        let config = folder.join(format!("{}.yaml", options.name));
+        let arguments = ["operator".to_owned(), "--config".to_owned(), config.display().to_string()];
+        let command = Command {
+            name: options.name.clone(),
+            program,
+            arguments: arguments.to_vec(),
+            environment: BTreeMap::from([("KUBECONFIG".to_owned(), link.kubeconfig.display().to_string())]),
+            log: folder.join("log").join(format!("{}.log", options.name)),
+            folder,
+        };
+        let mut operator =
+            Self { options, command, ports: [0; 3], link, reaper: cluster.reaper(), process: None };
+        operator.start_again().await?;
+        Ok(operator)
+    }
+
+    /// Starts it after it was stopped or killed, and waits until it is ready.
+    pub async fn start_again(&mut self) -> Result<()> {
+        self.launch().await?;
+        self.until_ready().await
+    }
+
+    /// Starts it and does not wait.
+    pub async fn launch(&mut self) -> Result<()> {
+        ensure!(self.process.is_none(), "{} runs already", self.options.name);
+        self.ports = free_ports()?;
+        let config = self.command.folder.join(format!("{}.yaml", self.options.name));
+        std::fs::write(config, configuration(&self.options, self.ports))?;
+        self.process = Some(self.reaper.run(self.command.clone()).await?);
+        Ok(())
+    }
+
+    /// Waits until it says that it is ready.
+    pub async fn until_ready(&self) -> Result<()> {
+        let asking = async {
+            while self.get(self.ports[1], "/readyz").await.map_or(0, |it| it.0) != 200 {
+                self.reaper.check()?;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(DEADLINE, asking).await {
+            Ok(result) => result,
+            Err(_) => bail!("not ready within {DEADLINE:?}; see {}", self.command.log.display()),
+        }
+    }
+
+    /// Tells it to end, and waits until it has, which it has to with success.
+    pub async fn stop(&mut self) -> Result<()> {
+        let code = self.end_by(Signal::TERM).await?;
+        ensure!(code == Some(0), "SIGTERM ended it with {code:?}; see {}", self.command.log.display());
+        Ok(())
+    }
+
+    /// Ends it in the middle of whatever it does.
+    pub async fn kill(&mut self) -> Result<()> {
+        self.end_by(Signal::KILL).await?;
+        Ok(())
+    }
+
+    async fn end_by(&mut self, signal: Signal) -> Result<Option<i32>> {
+        let process = self.process.take().context("it does not run")?;
+        let ended = tokio::time::timeout(DEADLINE, self.reaper.end_by(&process, signal));
+        ended.await.with_context(|| format!("{} does not end", self.options.name))?
+    }
+
+    /// Whether it was started and not ended by us.
+    pub fn is_running(&self) -> bool {
+        self.process.is_some()
+    }
+
+    /// Ends all its connections; it has to come back by itself.
+    pub fn cut(&self) {
+        self.link.cut();
+    }
+
+    /// Its process, for measuring.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(|it| it.pid)
+    }
+
+    /// What it says of itself at `/metrics`.
+    pub async fn metrics(&self) -> Result<String> {
+        let (code, text) = self.get(self.ports[2], "/metrics").await?;
+        ensure!(code == 200, "/metrics answers {code}");
+        Ok(text)
+    }
+
+    /// A request to one of its own servers.
+    async fn get(&self, port: u16, path: &str) -> Result<(u16, String)> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("half an answer")?;
+        let code = head.split(' ').nth(1).and_then(|it| it.parse().ok()).context("no status")?;
+        Ok((code, body.to_owned()))
+    }
+}
+
+/// Those requests that are the operator's, on objects of a namespace. Leases are not in the log.
+pub fn of_operator(writes: Vec<Write>, namespace: &str) -> Vec<Write> {
+    let is_ours = |it: &Write| it.user_agent.starts_with("grove-operator/") && it.namespace == namespace;
+    writes.into_iter().filter(is_ours).collect()
+}
+
+/// The executable beside ours.
+fn program() -> Result<PathBuf> {
+    let here = std::env::current_exe()?;
+    let program = here.with_file_name("grove");
+    ensure!(
+        program.exists(),
+        "{} is missing; build it as this one was built: cargo build --package grove",
+        program.display()
+    );
+    Ok(program)
+}
+
+/// As in the measurement of upstream's operator: as much at a time, and hardly a limit.
+fn configuration(options: &OperatorOptions, ports: [u16; 3]) -> String {
+    let [webhooks, health, metrics] = ports;
+    let [lease, renew, retry] = options.lease;
+    let enabled = options.leader_election;
+    format!(
+        "\
+apiVersion: operator.config.grove.io/v1alpha1
+kind: OperatorConfiguration
+runtimeClientConnection: {{ qps: 1000, burst: 1200 }}
+leaderElection:
+  enabled: {enabled}
+  resourceNamespace: kube-system
+  leaseDuration: {lease}
+  renewDeadline: {renew}
+  retryPeriod: {retry}
+server:
+  webhooks: {{ bindAddress: 127.0.0.1, port: {webhooks} }}
+  healthProbes: {{ bindAddress: 127.0.0.1, port: {health} }}
+  metrics: {{ bindAddress: 127.0.0.1, port: {metrics} }}
+controllers:
+  podCliqueSet: {{ concurrentSyncs: 20 }}
+  podClique: {{ concurrentSyncs: 20 }}
+  podCliqueScalingGroup: {{ concurrentSyncs: 20 }}
+  podGang: {{ concurrentSyncs: 20 }}
+logLevel: info
+logFormat: text
+topologyAwareScheduling: {{ enabled: true }}
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use grove_api::{config, manifest};
+
+    use super::*;
+
+    #[test]
+    fn the_configuration_is_one_that_the_operator_takes() {
+        let text = configuration(&OperatorOptions::default(), [1, 2, 3]);
+        let documents = manifest::parse(&text).unwrap();
+        let loaded = config::load(&documents[0].value, config::BUILTIN_BACKENDS).unwrap();
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+        let value = loaded.config;
+        assert_eq!(value.server.health_probes.port, 2);
+        assert_eq!(value.leader_election.resource_namespace, "kube-system");
+    }
+}
