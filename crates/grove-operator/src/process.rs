@@ -1,6 +1,9 @@
 //! The operator as a process: from its configuration to its end.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use grove_api::config::{Controllers, LeaderElection, Loaded, LogFormat, LogLevel, OperatorConfiguration};
 use grove_api::wire::DurationError;
@@ -48,7 +51,11 @@ pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunE
     let stop = shutdown::on_signal().map_err(while_doing("signals"))?;
     let metrics = Metrics::new();
     let (live, ready) = (Checks::new(), Checks::new());
-    let mut servers = serve(config, &metrics, live, ready.clone(), &stop).await?;
+    // Asked from the first moment that somebody can ask.
+    let started: Arc<OnceLock<Arc<Operator>>> = Arc::default();
+    let asked = Arc::clone(&started);
+    ready.add("caches", move || asked.get().map_or(Err("not connected yet".to_owned()), |it| it.synced()));
+    let mut servers = serve(config, &metrics, live, ready, &stop).await?;
 
     let cluster = cluster(kubeconfig).await?;
     let namespace = cluster.default_namespace.clone();
@@ -76,8 +83,7 @@ pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunE
     };
     let operator =
         Arc::new(Operator::new(client.clone(), events, settings, &metrics.informers, &metrics.queues));
-    let watched = Arc::clone(&operator);
-    ready.add("caches", move || watched.synced());
+    started.get_or_init(|| Arc::clone(&operator));
     let watching = Arc::clone(&operator);
     // Reads go on while the last writes end.
     let end_of_watching = CancellationToken::new();

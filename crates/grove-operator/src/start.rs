@@ -25,6 +25,8 @@ use crate::{
 const DEADLINE: Duration = Duration::from_mins(2);
 /// Statuses are written few at a time: a server that is slow gets fewer and later ones, each of which says more.
 const STATUS_WORKERS: usize = 4;
+/// Likewise for sets.
+const SET_STATUS_WORKERS: usize = 2;
 
 /// How much each controller does at a time.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +78,7 @@ impl Operator {
                 cliques: Queue::new("podclique", queues),
                 gangs: Queue::new("podgang", queues),
                 status: Queue::new("status", queues),
+                set_status: Queue::new("podcliqueset-status", queues),
             },
             writer: Writer::new(client.clone(), "grove-operator"),
             events,
@@ -166,12 +169,18 @@ impl Operator {
             let grove = Arc::clone(&it);
             async move { grove.reconcile_status(key).await }
         }));
+        let it = Arc::clone(grove);
+        tasks.spawn(work(queues.set_status.clone(), SET_STATUS_WORKERS, DEADLINE, move |key: StatusKey| {
+            let grove = Arc::clone(&it);
+            async move { grove.reconcile_status(key).await }
+        }));
         stop.cancelled().await;
         queues.sets.close();
         queues.groups.close();
         queues.cliques.close();
         queues.gangs.close();
         queues.status.close();
+        queues.set_status.close();
         while tasks.join_next().await.is_some() {}
     }
 
@@ -195,5 +204,6 @@ impl Operator {
             && queues.cliques.is_idle()
             && queues.gangs.is_idle()
             && queues.status.is_idle()
+            && queues.set_status.is_idle()
     }
 }

@@ -63,7 +63,7 @@ impl Grove {
         let asked = old.is_none_or(|old| differs(&old.metadata, &set.metadata));
         if asked {
             self.queues.sets.add(key.clone());
-            self.queues.status.add(StatusKey::Set(key.clone()));
+            self.queues.report(StatusKey::Set(key.clone()));
         }
         if old.is_some() && asked {
             let uid = set.metadata.uid.as_deref().unwrap_or_default();
@@ -76,7 +76,7 @@ impl Grove {
         }
         if old.is_some_and(|old| hash(old) != hash(set)) {
             for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
-                self.queues.status.add(StatusKey::Clique(Key::of(clique.as_ref())));
+                self.queues.report(StatusKey::Clique(Key::of(clique.as_ref())));
             }
         }
     }
@@ -91,14 +91,14 @@ impl Grove {
         let set = self.seen.set_key_of(&group.metadata);
         if asks(old, new) {
             self.queues.groups.add(key.clone());
-            self.queues.status.add(StatusKey::Group(key));
+            self.queues.report(StatusKey::Group(key));
             // It makes the gangs of the group's replicas, and the group itself where it is gone.
             if let Some(set) = set.clone().filter(|_| old.is_some()) {
                 self.queues.sets.add(set);
             }
         }
         if let Some(set) = set {
-            self.queues.status.add(StatusKey::Set(set));
+            self.queues.report(StatusKey::Set(set));
         }
     }
 
@@ -134,13 +134,13 @@ impl Grove {
         if asks(old, new) {
             self.queues.gangs.add(key.clone());
         }
-        self.queues.status.add(StatusKey::Gang(key));
+        self.queues.report(StatusKey::Gang(key));
         if let Some(set) = self.seen.set_key_of(&gang.metadata) {
             // The set sees to it that the gang is there; what it says is the gang's own business.
             if new.is_none() {
                 self.queues.sets.add(set.clone());
             }
-            self.queues.status.add(StatusKey::Set(set));
+            self.queues.report(StatusKey::Set(set));
         }
     }
 
@@ -164,12 +164,12 @@ impl Grove {
             }
             self.queues.gangs.add(gang.clone());
         }
-        self.queues.status.add(StatusKey::Gang(gang));
-        self.queues.status.add(StatusKey::Clique(clique));
+        self.queues.report(StatusKey::Gang(gang));
+        self.queues.report(StatusKey::Clique(clique));
         if let Some(group) = &pod.group {
-            self.queues.status.add(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
+            self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
         }
-        self.queues.status.add_after(StatusKey::Set(set), GATHER);
+        self.queues.report_soon(StatusKey::Set(set));
     }
 
     /// What was scaled out waits for its base gang.
@@ -198,7 +198,7 @@ impl Grove {
                 for gang in self.seen.gangs.of_owner(uid) {
                     self.queues.gangs.add(Key::of(gang.as_ref()));
                 }
-                self.queues.status.add(StatusKey::Set(Key::of(set.as_ref())));
+                self.queues.report(StatusKey::Set(Key::of(set.as_ref())));
             }
         }
     }
@@ -243,23 +243,22 @@ impl Grove {
     /// Everything that reports on a clique.
     pub(crate) fn wake_reports_of_clique(&self, clique: &PodClique) {
         let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        let status = &self.queues.status;
-        status.add(StatusKey::Clique(Key::of(clique)));
+        self.queues.report(StatusKey::Clique(Key::of(clique)));
         if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
-            status.add(StatusKey::Gang(Key::new(namespace.clone(), gang)));
+            self.queues.report(StatusKey::Gang(Key::new(namespace.clone(), gang)));
         }
         if let Some(group) = label(&clique.metadata, labels::SCALING_GROUP) {
-            status.add(StatusKey::Group(Key::new(namespace, group)));
+            self.queues.report(StatusKey::Group(Key::new(namespace, group)));
         }
         if let Some(set) = self.seen.set_key_of(&clique.metadata) {
-            status.add_after(StatusKey::Set(set), GATHER);
+            self.queues.report_soon(StatusKey::Set(set));
         }
     }
 
     pub(crate) fn wake_status_of<K: Resource<DynamicType = ()>>(&self, object: &K) {
         let key = Key::of(object);
         let kind = K::kind(&());
-        self.queues.status.add(match kind.as_ref() {
+        self.queues.report(match kind.as_ref() {
             "PodCliqueSet" => StatusKey::Set(key),
             "PodCliqueScalingGroup" => StatusKey::Group(key),
             "PodGang" => StatusKey::Gang(key),
@@ -267,9 +266,6 @@ impl Grove {
         });
     }
 }
-
-/// A set's status is about everything below it: what changes at the same time is looked at together.
-const GATHER: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Whether a change asks for more than a look at the status: the object came or went, or somebody wants something else.
 fn asks<K: Resource>(old: Option<&Arc<K>>, new: Option<&Arc<K>>) -> bool {

@@ -6,10 +6,10 @@ use grove_plan::children::{Action, Blocked, Child, Kind};
 use grove_runtime::{Cache, Cached, Delete, Deleted, WriteError};
 use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service};
 use kube::Resource;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Grove, IN_FLIGHT, version};
-use crate::error::Error;
+use crate::{error::Error, seen::controller_uid};
 
 /// Changes that one reconcile makes; a set with more is looked at again at once, and sees what happened meanwhile.
 pub(super) const BATCH: usize = 512;
@@ -121,12 +121,16 @@ impl Grove {
                 cache.written(created);
                 Ok(())
             }
-            // Somebody took the labels off by which we watch, or it is somebody else's: the next look sees which.
+            // Somebody took off the labels by which we watch, or it is somebody else's, which the next look then sees.
             Err(error) if error.is_already_exists() => {
                 let name = object.meta().name.as_deref().unwrap_or_default();
-                if let Some(existing) = self.writer.get(namespace, name).await? {
-                    cache.written(existing);
+                let Some(existing) = self.writer.get::<K>(namespace, name).await? else { return Err(error) };
+                if controller_uid(existing.meta()) == controller_uid(object.meta()) {
+                    let patch = json!({ "metadata": { "labels": object.meta().labels } });
+                    cache.written(self.writer.patch(namespace, name, &patch).await?);
+                    return Ok(());
                 }
+                cache.written(existing);
                 Err(error)
             }
             Err(error) => Err(error),

@@ -9,7 +9,7 @@ mod set;
 mod status;
 mod story;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use grove_api::wire::{ClusterTopologyBinding, PodCliqueSet};
 use grove_plan::{
@@ -26,6 +26,8 @@ use crate::{
     seen::Seen,
 };
 
+/// How long a set gathers changes below it before it looks at them.
+const GATHER: Duration = Duration::from_millis(200);
 /// Requests that one reconcile has under way at a time.
 const IN_FLIGHT: usize = 32;
 
@@ -37,6 +39,24 @@ pub(crate) struct Queues {
     pub(crate) cliques: Queue<Key>,
     pub(crate) gangs: Queue<Key>,
     pub(crate) status: Queue<StatusKey>,
+    /// Sets apart: there are few, each speaks for many objects, and none should wait for the reports on those.
+    pub(crate) set_status: Queue<StatusKey>,
+}
+
+impl Queues {
+    /// The status of an object may have to be written.
+    pub(crate) fn report(&self, key: StatusKey) {
+        self.of(&key).add(key);
+    }
+
+    /// Likewise, but what changes at the same time is looked at together.
+    pub(crate) fn report_soon(&self, key: StatusKey) {
+        self.of(&key).add_after(key, GATHER);
+    }
+
+    fn of(&self, key: &StatusKey) -> &Queue<StatusKey> {
+        if matches!(key, StatusKey::Set(_)) { &self.set_status } else { &self.status }
+    }
 }
 
 /// What all controllers work with.

@@ -17,6 +17,7 @@ use grove_plan::{
     },
 };
 use grove_runtime::{Cache, Cached, EventKind, Lane, Outcome};
+use kube::Resource;
 use serde::Serialize;
 
 use super::{
@@ -181,7 +182,9 @@ impl Grove {
         }
         let key = Key::of(object);
         let patch = status_patch(old, new, version(object));
-        let writer = self.writer.in_lane(Lane::Status);
+        // A set speaks for everything below it, and is written once a second at most.
+        let lane = if K::kind(&()) == PodCliqueSet::kind(&()) { Lane::Change } else { Lane::Status };
+        let writer = self.writer.in_lane(lane);
         cache.written(writer.patch_status(&key.namespace, &key.name, &patch).await?);
         self.memory.status_written(uid(object));
         Ok(Outcome::Done)

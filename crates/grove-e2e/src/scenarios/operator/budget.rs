@@ -73,7 +73,8 @@ pub(super) async fn writes(context: &mut Context) -> Result<()> {
     all_run(context, GANGS + 1).await?;
     let spent = until_quiet(context, &mut tail).await?;
     anstream::println!("     {} writes for one more replica", spent.len());
-    wrong.if_more("one more replica", &spent, 2 * 2 + 12);
+    // Two for each pod, ten for the gang, an Event each for gang, clique and pods, and what the set says of it.
+    wrong.if_more("one more replica", &spent, 2 * 2 + 10 + 3 + 4);
 
     api::<PodCliqueSet>(context).delete("large", &DeleteParams::default()).await?;
     context.log.until_count(&context.namespace, "pods are left", PATIENCE, 0, |_| true).await?;

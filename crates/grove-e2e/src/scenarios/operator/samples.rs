@@ -108,7 +108,8 @@ async fn run(context: &Context, text: &str) -> Result<()> {
 
 /// Who makes such a set makes the service accounts that its pods name.
 async fn accounts(context: &Context, set: &PodCliqueSet) -> Result<()> {
-    let named = set.spec.template.cliques.iter().filter_map(|it| it.spec.pod_spec.service_account_name.as_ref());
+    let named =
+        set.spec.template.cliques.iter().filter_map(|it| it.spec.pod_spec.service_account_name.as_ref());
     for name in named.collect::<BTreeSet<_>>() {
         let account = json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": name } });
         objects::apply(&context.client(), account, Some(&context.namespace)).await?;
