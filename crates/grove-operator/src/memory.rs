@@ -10,12 +10,16 @@ use tokio::time::Instant;
 
 /// First and longest pause after the API server refused a pod.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// How long a namespace that is being deleted is left in peace.
+const ENDING_PAUSE: Duration = Duration::from_secs(10);
 /// Likewise between replacements of pods that fail.
 const FAILED_PAUSE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
 
 #[derive(Default)]
 pub(crate) struct Memory {
     by_uid: Mutex<BTreeMap<String, Notes>>,
+    /// Namespaces that take no new objects, and until when nobody need ask again.
+    ending: Mutex<BTreeMap<String, Instant>>,
 }
 
 /// What is remembered of one object.
@@ -66,6 +70,19 @@ impl Memory {
 
     fn look<R>(&self, uid: &str, read: impl FnOnce(&Notes) -> R) -> Option<R> {
         self.by_uid.lock().get(uid).map(read)
+    }
+
+    /// The namespace is being deleted: nothing can be created in it any more.
+    pub(crate) fn namespace_ends(&self, namespace: &str) {
+        let mut ending = self.ending.lock();
+        ending.retain(|_, until| *until > Instant::now());
+        ending.insert(namespace.to_owned(), Instant::now() + ENDING_PAUSE);
+    }
+
+    /// How long nothing need be tried in a namespace.
+    pub(crate) fn ending_for(&self, namespace: &str) -> Option<Duration> {
+        let until = self.ending.lock().get(namespace).copied()?;
+        until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero())
     }
 
     /// The object is gone.

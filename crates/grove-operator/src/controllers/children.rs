@@ -133,7 +133,12 @@ impl Grove {
                 cache.written(existing);
                 Err(error)
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                if error.is_namespace_terminating() {
+                    self.memory.namespace_ends(namespace);
+                }
+                Err(error)
+            }
         }
     }
 

@@ -37,6 +37,9 @@ impl Grove {
         if set.metadata.deletion_timestamp.is_some() {
             return Ok(Outcome::Done);
         }
+        if let Some(wait) = self.memory.ending_for(&key.namespace) {
+            return Ok(Outcome::After(wait));
+        }
         let id = uid(clique.as_ref());
         let pods = self.seen.pods_of(id);
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
@@ -83,7 +86,12 @@ impl Grove {
                 self.settle(&clique, &set, &facts, is_all);
                 Ok(earliest(pause, refused))
             }
-            Err(error) if error.is_refusal() => Ok(Outcome::After(self.refused(&clique, &error))),
+            Err(error) if error.is_refusal() => {
+                if error.is_namespace_terminating() {
+                    self.memory.namespace_ends(&key.namespace);
+                }
+                Ok(Outcome::After(self.refused(&clique, &error)))
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -25,6 +25,9 @@ impl Grove {
             if group.metadata.deletion_timestamp.is_some() {
                 return self.delete_group(&group).await;
             }
+            if let Some(wait) = self.memory.ending_for(&key.namespace) {
+                return Ok(Outcome::After(wait));
+            }
             let Some(plan) = self.plan_members(&group) else { return Ok(Outcome::Done) };
             let batch = &plan.actions[..plan.actions.len().min(BATCH)];
             if !batch.is_empty() {

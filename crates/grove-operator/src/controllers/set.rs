@@ -37,6 +37,9 @@ impl Grove {
         if set.metadata.deletion_timestamp.is_some() {
             return self.delete_set(&set).await;
         }
+        if let Some(wait) = self.memory.ending_for(&key.namespace) {
+            return Ok(Outcome::After(wait));
+        }
         self.keep_finalizer(&set).await?;
         self.keep_hash(&set).await?;
         for _ in 0..ROUNDS {
