@@ -1,8 +1,8 @@
 //! Grove's controllers: what they see, what they do, how they are wired. What they decide is in `grove-plan`.
 //!
-//! [`seen`] holds the caches; [`wake`] says which controller a change concerns; [`controllers`] have one module for each
-//! kind, with observe, plan and act in this order; [`start`] puts them
-//! together, and [`process`] makes a process of it.
+//! `seen` holds the caches; `wake` says which controller a change concerns; `controllers` have one module for each
+//! kind, with observe, plan and act in this order; `start` puts them
+//! together, and `process` makes a process of it.
 
 mod controllers;
 mod error;
