@@ -1,11 +1,11 @@
 //! Puts everything together: caches that are filled for as long as the process lives, and controllers that work while
 //! it leads.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use grove_api::constants::labels;
 use grove_runtime::{
-    Cached, Events, InformerMetrics, Queue, QueueMetrics, Writer, inform, inform_guarded, work,
+    Cached, Events, InformerMetrics, Outcome, Queue, QueueMetrics, Writer, inform, inform_guarded, work,
 };
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client, runtime::watcher};
@@ -15,7 +15,7 @@ use tracing::info;
 
 use crate::{
     controllers::{Grove, Queues},
-    key::{Key, StatusKey},
+    error::Error,
     memory::Memory,
     schedulers::Schedulers,
     seen::{Seen, prune, prune_set},
@@ -144,36 +144,14 @@ impl Operator {
         let (grove, queues) = (&self.grove, &self.grove.queues);
         let mut tasks = JoinSet::new();
         let Concurrency { sets, groups, cliques, gangs } = self.concurrency;
-        let it = Arc::clone(grove);
-        tasks.spawn(work(queues.sets.clone(), sets, DEADLINE, move |key: Key| {
-            let grove = Arc::clone(&it);
-            async move { grove.reconcile_set(key).await }
-        }));
-        let it = Arc::clone(grove);
-        tasks.spawn(work(queues.groups.clone(), groups, DEADLINE, move |key: Key| {
-            let grove = Arc::clone(&it);
-            async move { grove.reconcile_group(key).await }
-        }));
-        let it = Arc::clone(grove);
-        tasks.spawn(work(queues.cliques.clone(), cliques, DEADLINE, move |key: Key| {
-            let grove = Arc::clone(&it);
-            async move { grove.reconcile_clique(key).await }
-        }));
-        let it = Arc::clone(grove);
-        tasks.spawn(work(queues.gangs.clone(), gangs, DEADLINE, move |key: Key| {
-            let grove = Arc::clone(&it);
-            async move { grove.reconcile_gang(key).await }
-        }));
-        let it = Arc::clone(grove);
-        tasks.spawn(work(queues.status.clone(), STATUS_WORKERS, DEADLINE, move |key: StatusKey| {
-            let grove = Arc::clone(&it);
-            async move { grove.reconcile_status(key).await }
-        }));
-        let it = Arc::clone(grove);
-        tasks.spawn(work(queues.set_status.clone(), SET_STATUS_WORKERS, DEADLINE, move |key: StatusKey| {
-            let grove = Arc::clone(&it);
-            async move { grove.reconcile_status(key).await }
-        }));
+        let run = &mut tasks;
+        attend(run, grove, &queues.sets, sets, |it, key| async move { it.reconcile_set(key).await });
+        attend(run, grove, &queues.groups, groups, |it, key| async move { it.reconcile_group(key).await });
+        attend(run, grove, &queues.cliques, cliques, |it, key| async move { it.reconcile_clique(key).await });
+        attend(run, grove, &queues.gangs, gangs, |it, key| async move { it.reconcile_gang(key).await });
+        for (queue, workers) in [(&queues.status, STATUS_WORKERS), (&queues.set_status, SET_STATUS_WORKERS)] {
+            attend(run, grove, queue, workers, |it, key| async move { it.reconcile_status(key).await });
+        }
         stop.cancelled().await;
         queues.sets.close();
         queues.groups.close();
@@ -195,15 +173,20 @@ impl Operator {
         seen.pods.synced().await;
         seen.topologies.synced().await;
     }
+}
 
-    /// Whether nothing is queued, waits or runs.
-    pub fn is_idle(&self) -> bool {
-        let queues = &self.grove.queues;
-        queues.sets.is_idle()
-            && queues.groups.is_idle()
-            && queues.cliques.is_idle()
-            && queues.gangs.is_idle()
-            && queues.status.is_idle()
-            && queues.set_status.is_idle()
-    }
+/// Sets workers on a queue.
+fn attend<T, F, Fut>(
+    tasks: &mut JoinSet<()>,
+    grove: &Arc<Grove>,
+    queue: &Queue<T>,
+    workers: usize,
+    reconcile: F,
+) where
+    T: Ord + Clone + Debug + Send + 'static,
+    F: Fn(Arc<Grove>, T) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Outcome, Error>> + Send + 'static,
+{
+    let grove = Arc::clone(grove);
+    tasks.spawn(work(queue.clone(), workers, DEADLINE, move |key| reconcile(Arc::clone(&grove), key)));
 }

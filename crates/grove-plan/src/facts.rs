@@ -37,8 +37,6 @@ pub struct PodFact {
     pub started: bool,
     /// Why the scheduler cannot place it, in its words.
     pub unschedulable: Option<String>,
-    /// Why it failed, in the kubelet's words.
-    pub failure: Option<String>,
 }
 
 /// Phase of a pod, from least to most valuable.

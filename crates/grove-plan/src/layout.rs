@@ -175,15 +175,6 @@ pub fn group_config<'a>(template: &'a SetTemplate, name: &str) -> Option<&'a Sca
     template.scaling_groups.iter().find(|it| it.name == name)
 }
 
-impl Place<'_> {
-    /// Replica of the set.
-    pub fn replica(&self) -> u32 {
-        match self {
-            Self::Base { replica } | Self::Scaled { replica, .. } => *replica,
-        }
-    }
-}
-
 /// The cliques that have to be ready before `clique` starts, by object name; the order is that of the template.
 ///
 /// Inside the base gang a parent in a group means its first replicas. In a scaled gang only parents of the same

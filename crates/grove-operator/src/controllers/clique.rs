@@ -43,48 +43,33 @@ impl Grove {
         let id = uid(clique.as_ref());
         let pods = self.seen.pods_of(id);
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
-        let mut plan = pods::plan(self.want(&set, &clique), &facts);
-
-        let mut pause = None;
+        let (refused, failed) = (self.memory.refused_for(id), self.memory.failed_for(id));
+        let allowed = self.allowed(&set, &clique);
+        let want = Want {
+            replicas: clique.spec.replicas.map_or(0, count),
+            hash: label(&clique.metadata, labels::POD_TEMPLATE_HASH).unwrap_or_default(),
+            may_complete: clique.spec.pod_spec.restart_policy.as_deref().is_some_and(|it| it != "Always"),
+            keep_ended: failed.is_some(),
+            at_most: if refused.is_some() { 0 } else { allowed },
+        };
+        let plan = pods::plan(want, &facts);
         if plan.delete.iter().any(|it| it.why == Why::Ended) {
-            pause = self.memory.failed_for(id);
-            if pause.is_some() {
-                plan.delete.retain(|it| it.why != Why::Ended);
-            } else {
-                self.memory.replaced(id);
-            }
+            self.memory.replaced(id);
         }
-        // While the wait lasts, what failed still holds the place of its replacement.
-        let ended = facts.iter().filter(|it| !it.terminating && !it.is_live()).count();
-        if pause.is_some() {
-            plan.create.truncate(plan.create.len().saturating_sub(ended));
-        }
-        // A pod never comes before its gang.
-        if !self.has_gang(&set, &clique) {
-            plan.create.clear();
-        }
-        let refused = self.memory.refused_for(id).filter(|_| !plan.create.is_empty());
-        if refused.is_some() {
-            plan.create.clear();
-        }
-        let is_all = refused.is_none() && pause.is_none();
-        let wanted = plan.create.len();
         if plan == PodPlan::default() {
-            self.settle(&clique, &set, &facts, is_all);
-            return Ok(earliest(pause, refused));
+            self.settle(&clique, allowed);
+            return Ok(earliest(refused, failed));
         }
-        info!(clique = ?key, create = wanted, delete = plan.delete.len(), "changing pods");
+        info!(clique = ?key, create = plan.create.len(), delete = plan.delete.len(), "changing pods");
         self.delete_pods(&clique, &plan).await?;
         match self.create_pods(&set, &clique, &plan.create).await {
             Ok(()) => {
-                if self.memory.admitted(id) {
+                if !plan.create.is_empty() && self.memory.admitted(id) {
                     self.wake_reports_of_clique(&clique);
                 }
                 self.wake_gang_of(&clique);
-                let pods = self.seen.pods_of(id);
-                let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
-                self.settle(&clique, &set, &facts, is_all);
-                Ok(earliest(pause, refused))
+                self.settle(&clique, allowed);
+                Ok(earliest(refused, failed))
             }
             Err(error) if error.is_refusal() => {
                 if error.is_namespace_terminating() {
@@ -96,15 +81,14 @@ impl Grove {
         }
     }
 
-    fn want<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> Want<'a> {
+    /// How many pods there may be: none before the gang, and the minimum while other cliques of the gang lack theirs.
+    fn allowed(&self, set: &PodCliqueSet, clique: &PodClique) -> u32 {
         let replicas = clique.spec.replicas.map_or(0, count);
         let minimum = clique.spec.min_available.map_or(replicas, count);
-        let all = replicas <= minimum || self.others_have_minimum(set, clique);
-        Want {
-            replicas,
-            hash: label(&clique.metadata, labels::POD_TEMPLATE_HASH).unwrap_or_default(),
-            may_complete: clique.spec.pod_spec.restart_policy.as_deref().is_some_and(|it| it != "Always"),
-            at_most: if all { replicas } else { minimum },
+        match (self.has_gang(set, clique), replicas <= minimum || self.others_have_minimum(set, clique)) {
+            (false, _) => 0,
+            (true, true) => replicas,
+            (true, false) => minimum,
         }
     }
 
@@ -133,14 +117,12 @@ impl Grove {
         })
     }
 
-    /// Notes that everything this generation asks for was done.
-    fn settle(&self, clique: &PodClique, set: &PodCliqueSet, facts: &[&PodFact], is_all: bool) {
-        let done = is_all && self.has_gang(set, clique) && {
-            let replicas = clique.spec.replicas.map_or(0, count);
-            facts.iter().filter(|it| it.is_live()).count()
-                >= replicas.min(self.want(set, clique).at_most) as usize
-        };
-        if done && self.memory.acted_on(uid(clique), clique.metadata.generation) {
+    /// Notes that everything this generation asks for was done: as many pods are there as there may be.
+    fn settle(&self, clique: &PodClique, allowed: u32) {
+        let id = uid(clique);
+        let live = self.seen.pods_of(id).iter().filter(|it| it.fact.is_live()).count();
+        let is_done = allowed > 0 || clique.spec.replicas == Some(0);
+        if is_done && live >= allowed as usize && self.memory.acted_on(id, clique.metadata.generation) {
             self.wake_status_of(clique);
         }
     }

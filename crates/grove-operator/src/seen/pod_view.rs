@@ -97,8 +97,6 @@ struct Named {
 #[serde(default, rename_all = "camelCase")]
 struct Status {
     phase: String,
-    reason: Option<String>,
-    message: Option<String>,
     conditions: Vec<PodCondition>,
     container_statuses: Vec<Container>,
     init_container_statuses: Vec<Container>,
@@ -169,7 +167,6 @@ impl From<Wire> for PodView {
             errored: containers.any(Container::failed),
             started: status.container_statuses.iter().any(|it| it.started == Some(true) && !it.ready),
             unschedulable,
-            failure: status.reason.or(status.message).filter(|_| status.phase == "Failed"),
         };
         let (set, said) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
         // Who owns it knows better than who relabelled it.

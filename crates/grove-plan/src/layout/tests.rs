@@ -99,7 +99,6 @@ fn gangs_have_their_cliques_in_the_order_of_the_wire() {
     let scaled = |group, group_replica| Place::Scaled { replica: 1, group, group_replica };
     assert_eq!(names(scaled("g", 2)), ["inf-1-g-2-c", "inf-1-g-2-b"]);
     assert_eq!(cliques_of(&set, scaled("z", 2)), None);
-    assert_eq!((Place::Base { replica: 1 }.replica(), scaled("g", 2).replica()), (1, 1));
 }
 
 #[test]

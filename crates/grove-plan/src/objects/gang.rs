@@ -91,7 +91,7 @@ pub fn gang(
 }
 
 /// What has to be placed together at `place`.
-pub fn gang_spec(
+fn gang_spec(
     context: Context<'_>,
     place: Place<'_>,
     topology: Option<GangTopology<'_>>,

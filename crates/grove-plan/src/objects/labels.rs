@@ -38,11 +38,6 @@ pub fn set_selector(set: &str) -> String {
     format!("{}={},{}={set}", labels::MANAGED_BY, labels::MANAGED_BY_VALUE, labels::PART_OF)
 }
 
-/// Everything of a set replica that carries the index.
-pub fn replica_selector(set: &str, replica: u32) -> String {
-    format!("{},{}={replica}", set_selector(set), labels::SET_REPLICA_INDEX)
-}
-
 /// The pods of a clique.
 pub fn clique_selector(set: &str, clique: &str) -> String {
     format!("{},{}={clique}", set_selector(set), labels::POD_CLIQUE)
@@ -61,7 +56,6 @@ mod tests {
     fn selectors_narrow_that_of_the_set() {
         let set = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=inf";
         assert_eq!(set_selector("inf"), set);
-        assert_eq!(replica_selector("inf", 2), format!("{set},grove.io/podcliqueset-replica-index=2"));
         assert_eq!(clique_selector("inf", "inf-0-fe"), format!("{set},grove.io/podclique=inf-0-fe"));
         assert_eq!(
             group_selector("inf", "inf-0-pd"),

@@ -12,9 +12,9 @@ mod service;
 pub use self::{
     autoscaler::{clique_autoscaler, group_autoscaler},
     clique::{clique, same_meaning},
-    gang::{GangTopology, gang, gang_spec, scheduler_of},
+    gang::{GangTopology, gang, scheduler_of},
     group::group,
-    labels::{clique_selector, group_selector, replica_selector, set_selector},
+    labels::{clique_selector, group_selector, set_selector},
     mirrored::{MIRRORED, Mirrored},
     pod::{Scheduler, pod},
     service::service,

@@ -13,7 +13,9 @@ pub struct Want<'a> {
     pub hash: &'a str,
     /// Whether a pod that ended with success has done its work; else it is replaced.
     pub may_complete: bool,
-    /// At most this many pods for now: the minimum, while other cliques of the gang lack theirs, so that no pod takes
+    /// Whether pods that ended stay for now, each in the place of its replacement: those before it ended too soon.
+    pub keep_ended: bool,
+    /// No pod is created beyond this many for now: none where the gang is missing or the API server refuses; the minimum, while other cliques of the gang lack theirs, so that no pod takes
     /// the place (of a quota, say) that another clique needs for the gang to go at all.
     pub at_most: u32,
 }
@@ -56,12 +58,13 @@ pub struct PodPlan {
 pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
     let mut plan = PodPlan::default();
     let mut live = Vec::new();
+    let mut kept = Vec::new();
     for pod in pods.iter().filter(|it| !it.terminating) {
         let ended = pod.phase == Phase::Failed || (pod.phase == Phase::Succeeded && !want.may_complete);
-        if ended {
-            plan.delete.push(victim(pod, Why::Ended));
-        } else {
-            live.push(*pod);
+        match (ended, want.keep_ended) {
+            (true, true) => kept.push(*pod),
+            (true, false) => plan.delete.push(victim(pod, Why::Ended)),
+            (false, _) => live.push(*pod),
         }
     }
     // Least valuable first.
@@ -79,6 +82,7 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
     let excess = unique.split_off(keep);
     plan.delete.extend(excess.into_iter().rev().map(|it| victim(it, Why::Excess)));
 
+    unique.extend(kept);
     let taken: BTreeSet<u32> = unique.iter().filter_map(|it| it.index).collect();
     let missing = (want.replicas.min(want.at_most) as usize).saturating_sub(unique.len());
     plan.create = (0..).filter(|it| !taken.contains(it)).take(missing).collect();

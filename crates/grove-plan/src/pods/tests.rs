@@ -6,7 +6,7 @@ use super::*;
 use crate::fixture::{HASH, pod, pods};
 
 fn want(replicas: u32) -> Want<'static> {
-    Want { replicas, hash: HASH, may_complete: false, at_most: u32::MAX }
+    Want { replicas, hash: HASH, may_complete: false, keep_ended: false, at_most: u32::MAX }
 }
 
 fn planned(want: Want<'_>, text: &str) -> PodPlan {
@@ -110,6 +110,19 @@ fn ended_pods_are_replaced_by_policy() {
     assert_eq!(planned(want(1), "0F").delete[0].why, Why::Ended);
 }
 
+/// While the pause between two replacements lasts, what failed holds its place and its index; all else goes on.
+#[test]
+fn ended_pods_may_have_to_wait() {
+    let rows = [
+        (2, "0r 1F", "", ""),
+        (3, "0r 1F", "2", ""),
+        (2, "0F", "1", ""),
+        (1, "0r 1r 2F", "", "1r"),
+        (2, "0r 1F!", "1", ""),
+    ];
+    check(&rows, |replicas| Want { keep_ended: true, ..want(replicas) });
+}
+
 /// Also one that is stuck on a lost node.
 #[test]
 fn terminating_pods_count_nowhere() {
@@ -176,6 +189,7 @@ fn any_want() -> impl Strategy<Value = Want<'static>> {
         replicas,
         hash: HASH,
         may_complete,
+        keep_ended: false,
         at_most,
     })
 }

@@ -46,7 +46,6 @@ fn fact(pod: &Pod) -> PodFact {
         errored: false,
         started: false,
         unschedulable: None,
-        failure: None,
     }
 }
 

@@ -124,7 +124,8 @@ impl World {
             let facts: Vec<PodFact> = self.facts_of(clique);
             let hash = label(clique.metadata.labels.as_ref(), labels::POD_TEMPLATE_HASH).unwrap();
             let replicas = layout::count(clique.spec.replicas.unwrap());
-            let want = pods::Want { replicas, hash, may_complete: false, at_most: u32::MAX };
+            let want =
+                pods::Want { replicas, hash, may_complete: false, keep_ended: false, at_most: u32::MAX };
             let plan = pods::plan(want, &facts.iter().collect::<Vec<_>>());
             assert_eq!(plan.delete, [], "{}", name_of(&clique.metadata));
             for index in plan.create {
