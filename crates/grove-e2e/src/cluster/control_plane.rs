@@ -119,9 +119,10 @@ impl Plane {
             "--kube-api-qps=500".to_owned(),
             "--kube-api-burst=1000".to_owned(),
             "--concurrent-gc-syncs=40".to_owned(),
-            // A node that is silent is noticed within seconds.
+            // A node that is silent is noticed as fast as a busy machine allows: the kubelets are one process that
+            // competes with all others for it, and a lease that comes late takes every pod of its node with it.
             "--node-monitor-period=1s".to_owned(),
-            "--node-monitor-grace-period=10s".to_owned(),
+            "--node-monitor-grace-period=40s".to_owned(),
             "--controllers=*,-node-ipam-controller,-persistentvolume-binder-controller,\
              -persistentvolume-attach-detach-controller"
                 .to_owned(),
@@ -152,8 +153,8 @@ impl Plane {
             // A node with this label is no longer played: its kubelet is lost. (By an annotation it cannot be done:
             // kwok's annotation selector does not know "not".)
             "--manage-nodes-with-label-selector=!e2e.grove.io/lost".to_owned(),
-            // Shorter than the grace period above, or nodes turn NotReady and take every pod with them.
-            "--node-lease-duration-seconds=8".to_owned(),
+            // Renewed every quarter of it, so three may be late before the grace period above ends.
+            "--node-lease-duration-seconds=40".to_owned(),
             // Room for thousands of pods, and apart from the addresses of Services.
             "--cidr=10.64.0.0/12".to_owned(),
             format!("--server-address=127.0.0.1:{}", self.ports.kwok),

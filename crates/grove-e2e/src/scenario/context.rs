@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// How long anything may take, on a machine that also builds.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(2);
 
 /// How long a scheduler may take to say that it still cannot place a pod: its longest backoff, and a bit.
 const PATIENCE: Duration = Duration::from_secs(5);

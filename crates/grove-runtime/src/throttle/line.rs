@@ -9,12 +9,15 @@ use super::lane::Lane;
 
 /// Who has waited longer than this is old, and gets every [`OLD_SHARE`]th grant whatever its lane: nothing starves.
 pub(super) const OLD: Duration = Duration::from_secs(3);
-const OLD_SHARE: u32 = 4;
+const OLD_SHARE: u32 = 8;
+/// While anything of a more urgent lane is in flight or waits, each lane has this part of the places of the one before.
+const LANE_SHARE: usize = 4;
 
 /// Token bucket, bound on what is in flight, and one queue per lane. `W` is how a waiter is told.
 pub(super) struct Line<W> {
     rate: Option<Rate>,
-    in_flight: usize,
+    /// By lane.
+    in_flight: [usize; Lane::ALL.len()],
     most_in_flight: usize,
     waiting: BTreeMap<(Lane, u64), (Instant, W)>,
     next_number: u64,
@@ -49,7 +52,8 @@ impl<W> Line<W> {
             Rate { interval, slack: interval.saturating_mul(burst.saturating_sub(1)), full_at: None }
         });
         let most_in_flight = if in_flight == 0 { usize::MAX } else { in_flight };
-        Self { rate, in_flight: 0, most_in_flight, waiting: BTreeMap::new(), next_number: 0, grants: 0 }
+        let in_flight = [0; Lane::ALL.len()];
+        Self { rate, in_flight, most_in_flight, waiting: BTreeMap::new(), next_number: 0, grants: 0 }
     }
 
     /// Joins the queue of `lane` and returns the place, for [`leave`](Self::leave).
@@ -65,26 +69,26 @@ impl<W> Line<W> {
         self.waiting.remove(&place);
     }
 
-    /// Somebody who passed is through.
-    pub(super) fn release(&mut self) {
-        self.in_flight = self.in_flight.saturating_sub(1);
+    /// Somebody of `lane` who passed is through.
+    pub(super) fn release(&mut self, lane: Lane) {
+        let in_flight = &mut self.in_flight[lane as usize];
+        *in_flight = in_flight.saturating_sub(1);
     }
 
     /// Lets the next one pass if possible.
     pub(super) fn next(&mut self, now: Instant) -> Next<W> {
-        if self.waiting.is_empty() || self.in_flight >= self.most_in_flight {
+        if self.in_flight.iter().sum::<usize>() >= self.most_in_flight {
             return Next::Nothing;
         }
+        let Some(place) = self.chosen(now) else { return Next::Nothing };
         if let Some(at) = self.rate.as_ref().and_then(|rate| rate.next_token(now)) {
             return Next::Token(at);
         }
-        let Some((_, ticket)) = self.chosen(now).and_then(|place| self.waiting.remove(&place)) else {
-            return Next::Nothing;
-        };
+        let Some((_, ticket)) = self.waiting.remove(&place) else { return Next::Nothing };
         if let Some(rate) = &mut self.rate {
             rate.take(now);
         }
-        self.in_flight += 1;
+        self.in_flight[place.0 as usize] += 1;
         self.grants = self.grants.wrapping_add(1);
         Next::Grant(ticket)
     }
@@ -96,13 +100,26 @@ impl<W> Line<W> {
                 return Some(place);
             }
         }
-        self.waiting.keys().next().copied()
+        self.firsts().next().map(|(place, _)| place)
     }
 
-    /// Whoever has waited longest in each lane.
+    /// Whoever has waited longest in each lane that has a place.
     fn firsts(&self) -> impl Iterator<Item = ((Lane, u64), Instant)> {
         let first = |lane: Lane| self.waiting.range((lane, 0)..=(lane, u64::MAX)).next();
-        Lane::ALL.into_iter().filter_map(first).map(|(place, (since, _))| (*place, *since))
+        let open = Lane::ALL.into_iter().filter(|lane| self.has_place(*lane));
+        open.filter_map(first).map(|(place, (since, _))| (*place, *since))
+    }
+
+    /// What is less urgent must not take the server from what is more urgent: it would be slow for both.
+    fn has_place(&self, lane: Lane) -> bool {
+        let mut places = self.most_in_flight;
+        let mut contested = false;
+        for urgent in Lane::ALL.into_iter().take_while(|it| *it < lane) {
+            places = (places / LANE_SHARE).max(1);
+            let waiting = self.waiting.range((urgent, 0)..=(urgent, u64::MAX)).next().is_some();
+            contested |= waiting || self.in_flight[urgent as usize] > 0;
+        }
+        !contested || self.in_flight[lane as usize] < places
     }
 }
 
@@ -148,16 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn the_old_get_every_fourth_grant() {
+    fn the_old_get_every_eighth_grant() {
         let (mut line, start) = (Line::new(0.0, 0, 0), Instant::now());
         line.join(Lane::Event, start, "e1");
         line.join(Lane::Status, start, "s1");
         line.join(Lane::Event, start, "e2");
         let now = start + OLD + Duration::from_millis(1);
-        for ticket in ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"] {
+        let creates =
+            ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14", "c15"];
+        for ticket in creates {
             line.join(Lane::Create, now, ticket);
         }
-        let want = ["c1", "c2", "c3", "e1", "c4", "c5", "c6", "s1", "c7", "c8", "e2"];
+        let want = [&creates[..7], &["e1"], &creates[7..14], &["s1", "c15", "e2"]].concat();
         assert_eq!(passed(&mut line, now), want);
     }
 
@@ -205,8 +224,39 @@ mod tests {
         }
         assert_eq!(passed(&mut line, now), ["a", "b"]);
         assert_eq!(line.next(now), Next::Nothing);
-        line.release();
+        line.release(Lane::Create);
         assert_eq!(passed(&mut line, now), ["c"]);
+    }
+
+    #[test]
+    fn what_is_less_urgent_leaves_places_free_while_more_urgent_writes_are_in_flight() {
+        let (mut line, now) = (Line::new(0.0, 0, 16), Instant::now());
+        for (lane, ticket) in [
+            (Lane::Create, "c"),
+            (Lane::Change, "m1"),
+            (Lane::Change, "m2"),
+            (Lane::Change, "m3"),
+            (Lane::Change, "m4"),
+            (Lane::Change, "m5"),
+            (Lane::Status, "s1"),
+            (Lane::Status, "s2"),
+            (Lane::Event, "e1"),
+            (Lane::Event, "e2"),
+        ] {
+            line.join(lane, now, ticket);
+        }
+        // A quarter of 16 for changes, a quarter of that for statuses, and never less than one.
+        assert_eq!(passed(&mut line, now), ["c", "m1", "m2", "m3", "m4", "s1", "e1"]);
+        line.release(Lane::Create);
+        // Nothing is more urgent than changes now.
+        assert_eq!(passed(&mut line, now), ["m5"]);
+        for _ in 0..5 {
+            line.release(Lane::Change);
+        }
+        assert_eq!(passed(&mut line, now), ["s2"]);
+        line.release(Lane::Status);
+        line.release(Lane::Status);
+        assert_eq!(passed(&mut line, now), ["e2"]);
     }
 
     #[test]

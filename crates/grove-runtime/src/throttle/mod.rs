@@ -94,7 +94,7 @@ struct Gate {
 }
 
 struct State {
-    line: Line<oneshot::Sender<Permit>>,
+    line: Line<(Lane, oneshot::Sender<Permit>)>,
     /// A task sleeps until the next token comes.
     has_clock: bool,
 }
@@ -104,7 +104,7 @@ impl Gate {
     async fn pass(self: &Arc<Self>, lane: Lane) -> Permit {
         loop {
             let (sender, receiver) = oneshot::channel();
-            let place = self.state.lock().line.join(lane, Instant::now(), sender);
+            let place = self.state.lock().line.join(lane, Instant::now(), (lane, sender));
             let ticket = Ticket { gate: self, place };
             self.serve();
             let permit = receiver.await;
@@ -122,7 +122,7 @@ impl Gate {
             let next = self.state.lock().line.next(Instant::now());
             match next {
                 // Outside of the lock, because a permit that nobody takes comes back at once.
-                Next::Grant(ticket) => drop(ticket.send(Permit { gate: self.clone() })),
+                Next::Grant((lane, ticket)) => drop(ticket.send(Permit { gate: self.clone(), lane })),
                 Next::Token(_) => return self.start_clock(),
                 Next::Nothing => return,
             }
@@ -146,7 +146,7 @@ impl Gate {
                     next
                 };
                 match next {
-                    Next::Grant(ticket) => drop(ticket.send(Permit { gate: gate.clone() })),
+                    Next::Grant((lane, ticket)) => drop(ticket.send(Permit { gate: gate.clone(), lane })),
                     Next::Token(at) => sleep_until(at).await,
                     Next::Nothing => return,
                 }
@@ -158,11 +158,12 @@ impl Gate {
 /// The right to have one write in flight.
 struct Permit {
     gate: Arc<Gate>,
+    lane: Lane,
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.gate.state.lock().line.release();
+        self.gate.state.lock().line.release(self.lane);
         self.gate.serve();
     }
 }
