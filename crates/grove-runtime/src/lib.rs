@@ -2,11 +2,12 @@
 //!
 //! * What is known: [`cache`] (reads our own writes, has indexes, tells listeners) filled by [`informer`].
 //! * When to work: [`queue`] served by [`workers`].
-//! * How to write: [`writer`] and [`events`], through [`throttle`] and [`transport`].
+//! * How to write: [`writer`], [`applier`] (whole sets of objects for an owner) and [`events`], through [`throttle`] and [`transport`].
 //! * The process around it: [`leader`], [`health`], [`telemetry`] and [`metrics`], [`version`], [`shutdown`].
 //!
 //! Clocks are tokio's, so that tests can pause them. Nothing here sleeps in order to wait for something else.
 
+pub mod applier;
 pub mod cache;
 pub mod events;
 mod guarded;
@@ -27,7 +28,8 @@ pub mod version;
 pub mod workers;
 pub mod writer;
 
-pub use cache::{Cache, Cached, Change, Index};
+pub use applier::{Applied, Applier, ApplyError, Owner, Rendered};
+pub use cache::{Cache, Cached, Change, Index, Stored};
 pub use events::{EventKind, Events};
 pub use informer::{inform, inform_guarded};
 pub use leader::{Election, Leadership, campaign};

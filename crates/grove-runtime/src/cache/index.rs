@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::key::Key;
-use super::{Cached, Shared};
+use super::{Shared, Stored};
 
 pub(super) type Keys<K> = Box<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 
@@ -51,7 +51,7 @@ pub struct Index<K> {
     position: usize,
 }
 
-impl<K: Cached> Index<K> {
+impl<K: Stored> Index<K> {
     pub(super) fn new(shared: Arc<Shared<K>>, position: usize) -> Self {
         Self { shared, position }
     }

@@ -31,16 +31,15 @@ use state::{State, Step};
 pub use index::Index;
 pub use state::Unconfirmed;
 
-/// A kind that can be cached: known at compile time, decodable, shareable.
-pub trait Cached:
-    Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static
-{
-}
+/// What a cache can hold: decodable and shareable objects.
+pub trait Stored: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
 
-impl<K> Cached for K where
-    K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static
-{
-}
+impl<K> Stored for K where K: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
+
+/// A kind that is known at compile time.
+pub trait Cached: Stored + Resource<DynamicType = ()> {}
+
+impl<K> Cached for K where K: Stored + Resource<DynamicType = ()> {}
 
 /// One step in the life of one object, as the cache saw it.
 ///
@@ -67,6 +66,7 @@ struct Shared<K> {
     listeners: RwLock<Arc<Vec<Listener<K>>>>,
     prune: OnceLock<fn(&mut K)>,
     synced: watch::Sender<bool>,
+    kind: String,
     metrics: KindMetrics,
 }
 
@@ -86,13 +86,21 @@ impl<K: Cached> Cache<K> {
 
     /// An empty cache that reports its size.
     pub fn with_metrics(metrics: &InformerMetrics) -> Self {
+        Self::of_kind(&K::kind(&()), metrics)
+    }
+}
+
+impl<K: Stored> Cache<K> {
+    /// An empty cache of a kind that only its name tells apart from others of the same type.
+    pub fn of_kind(kind: &str, metrics: &InformerMetrics) -> Self {
         let shared = Shared {
             state: RwLock::new(State::default()),
             outbox: Mutex::new(Outbox { steps: VecDeque::new(), delivering: false }),
             listeners: RwLock::default(),
             prune: OnceLock::new(),
             synced: watch::Sender::new(false),
-            metrics: metrics.of_kind(&K::kind(&())),
+            kind: kind.to_owned(),
+            metrics: metrics.of_kind(kind),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -209,6 +217,11 @@ impl<K: Cached> Cache<K> {
         self.change(|state, out| state.deleted(meta, out));
     }
 
+    /// What its objects are, for people.
+    pub fn kind(&self) -> &str {
+        &self.shared.kind
+    }
+
     pub(crate) fn metrics(&self) -> &KindMetrics {
         &self.shared.metrics
     }
@@ -285,8 +298,8 @@ impl<K> Clone for Cache<K> {
     }
 }
 
-impl<K: Cached> fmt::Debug for Cache<K> {
+impl<K> fmt::Debug for Cache<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cache").field("kind", &K::kind(&())).finish_non_exhaustive()
+        f.debug_struct("Cache").field("kind", &self.shared.kind).finish_non_exhaustive()
     }
 }

@@ -20,7 +20,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
-use crate::cache::{Cache, Cached, Unconfirmed};
+use crate::cache::{Cache, Cached, Stored, Unconfirmed};
 use crate::guarded::Guarded;
 use crate::jitter::spread;
 
@@ -39,7 +39,7 @@ const QUESTIONS: usize = 32;
 /// Fills `cache` from `api` until `stop` is cancelled.
 ///
 /// `prune` drops what nobody reads (managed fields, for example) from each object before it is kept.
-pub async fn inform<K: Cached>(
+pub async fn inform<K: Stored>(
     api: Api<K>,
     config: watcher::Config,
     cache: Cache<K>,
@@ -64,7 +64,7 @@ pub async fn inform_guarded<K: Cached>(
 }
 
 /// A kind as it is asked for: `W` is what the server's answers decode to, `K` what the cache holds.
-struct Informer<W, K: Cached> {
+struct Informer<W, K> {
     api: Api<W>,
     config: watcher::Config,
     cache: Cache<K>,
@@ -75,8 +75,8 @@ struct Informer<W, K: Cached> {
 
 impl<W, K> Informer<W, K>
 where
-    W: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + 'static,
-    K: Cached,
+    W: Resource + DeserializeOwned + Clone + Debug + Send + 'static,
+    K: Stored,
 {
     fn new(
         api: Api<W>,
@@ -93,11 +93,11 @@ where
             let started = Instant::now();
             // A listener that panics must not end the informer: everybody would read an old cache for ever after.
             if AssertUnwindSafe(self.watch()).catch_unwind().await.is_err() {
-                error!(kind = %K::kind(&()), "a listener panicked, listing again");
+                error!(kind = self.cache.kind(), "a listener panicked, listing again");
             }
             // A watch that lived was no failure of the one before it.
             pause = if started.elapsed() > LONGEST_PAUSE { PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
-            debug!(kind = %K::kind(&()), ?pause, "listing again");
+            debug!(kind = self.cache.kind(), ?pause, "listing again");
             sleep(spread(pause, 0.5)).await;
         }
     }
@@ -113,7 +113,7 @@ where
                     Some(Ok(event)) => self.take(event).await,
                     Some(Err(error)) => {
                         self.cache.metrics().restarted();
-                        warn!(kind = %K::kind(&()), %error, "watch failed, will be retried");
+                        warn!(kind = self.cache.kind(), %error, "watch failed, will be retried");
                         if is_stuck(&error) {
                             return;
                         }
@@ -166,7 +166,7 @@ where
         let (namespace, name) = place(invalid);
         if self.logged.insert((namespace.clone(), name.clone()), version.clone()) != Some(version) {
             let error = &invalid.error;
-            warn!(kind = %K::kind(&()), namespace, name, error, "object cannot be decoded and is ignored");
+            warn!(kind = self.cache.kind(), namespace, name, error, "object cannot be decoded and is ignored");
         }
         self.cache.absent_at(&invalid.metadata);
     }
@@ -185,7 +185,7 @@ where
                 Ok(found) => found.items.into_iter().for_each(|object| self.show(object)),
                 // The rest is asked with the next round of doubts: the watch must not wait for a failing server.
                 Err(error) => {
-                    debug!(kind = %K::kind(&()), %error, "could not confirm an object");
+                    debug!(kind = self.cache.kind(), %error, "could not confirm an object");
                     return;
                 }
             }

@@ -7,10 +7,10 @@ mod tests;
 use std::fmt;
 
 use http::Request as HttpRequest;
-use kube::Client;
 use kube::api::{
     DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, Preconditions, Request,
 };
+use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,13 +61,22 @@ impl Writer {
 
     /// Creates `object` in `namespace` (`""` for cluster scope). The answer may be decoded as a projection of its kind.
     pub async fn create<V: Cached>(&self, namespace: &str, object: &impl Serialize) -> Result<V, WriteError> {
-        let what = |name: &str| What::new::<V>("create", namespace, name);
+        self.create_in(&Collection::of::<V>(namespace), object).await
+    }
+
+    /// Likewise, of a kind that is known at run time only.
+    pub(crate) async fn create_in<V: DeserializeOwned>(
+        &self,
+        collection: &Collection,
+        object: &impl Serialize,
+    ) -> Result<V, WriteError> {
+        let what = |name: &str| What::new(collection, "create", name);
         let body =
             serde_json::to_vec(object).map_err(|error| what("?").failed(kube::Error::SerdeError(error)))?;
         let params = PostParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
         // The name is only needed if something fails, and then it can be found in the body.
         let name = |body: &[u8]| serde_json::from_slice::<Named>(body).unwrap_or_default().metadata.name();
-        let request = collection::<V>(namespace).create(&params, body.clone());
+        let request = collection.request().create(&params, body.clone());
         let request = request.map_err(|error| what(&name(&body)).unbuilt(error))?;
         self.request(request).await.map_err(|error| what(&name(&body)).failed(error))
     }
@@ -79,9 +88,10 @@ impl Writer {
         name: &str,
         patch: &Value,
     ) -> Result<V, WriteError> {
-        let what = What::new::<V>("patch", namespace, name);
+        let collection = Collection::of::<V>(namespace);
+        let what = What::new(&collection, "patch", name);
         let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
-        let request = collection::<V>(namespace).patch(name, &params, &Patch::Merge(patch));
+        let request = collection.request().patch(name, &params, &Patch::Merge(patch));
         self.send(&what, request).await
     }
 
@@ -92,10 +102,10 @@ impl Writer {
         name: &str,
         patch: &Value,
     ) -> Result<V, WriteError> {
-        let what = What::new::<V>("patch status of", namespace, name);
+        let collection = Collection::of::<V>(namespace);
+        let what = What::new(&collection, "patch status of", name);
         let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
-        let request =
-            collection::<V>(namespace).patch_subresource("status", name, &params, &Patch::Merge(patch));
+        let request = collection.request().patch_subresource("status", name, &params, &Patch::Merge(patch));
         self.send(&what, request).await
     }
 
@@ -106,9 +116,19 @@ impl Writer {
         name: &str,
         object: &Value,
     ) -> Result<V, WriteError> {
-        let what = What::new::<V>("apply", namespace, name);
+        self.apply_in(&Collection::of::<V>(namespace), name, object).await
+    }
+
+    /// Likewise, of a kind that is known at run time only.
+    pub(crate) async fn apply_in<V: DeserializeOwned>(
+        &self,
+        collection: &Collection,
+        name: &str,
+        object: &Value,
+    ) -> Result<V, WriteError> {
+        let what = What::new(collection, "apply", name);
         let params = PatchParams::apply(self.field_manager).force();
-        let request = collection::<V>(namespace).patch(name, &params, &Patch::Apply(object));
+        let request = collection.request().patch(name, &params, &Patch::Apply(object));
         self.send(&what, request).await
     }
 
@@ -120,14 +140,25 @@ impl Writer {
         uid: &str,
         how: Delete,
     ) -> Result<Deleted<V>, WriteError> {
-        let what = What::new::<V>("delete", namespace, name);
+        self.delete_in(&Collection::of::<V>(namespace), name, uid, how).await
+    }
+
+    /// Likewise, of a kind that is known at run time only.
+    pub(crate) async fn delete_in<V: DeserializeOwned>(
+        &self,
+        collection: &Collection,
+        name: &str,
+        uid: &str,
+        how: Delete,
+    ) -> Result<Deleted<V>, WriteError> {
+        let what = What::new(collection, "delete", name);
         let params = DeleteParams {
             grace_period_seconds: how.grace,
             propagation_policy: how.propagation,
             preconditions: Some(Preconditions { uid: Some(uid.to_owned()), ..Default::default() }),
             ..Default::default()
         };
-        let request = collection::<V>(namespace).delete(name, &params);
+        let request = collection.request().delete(name, &params);
         let answer: Value = match self.send(&what, request).await {
             Err(error) if error.is_not_found() || error.is_other_uid() => return Ok(Deleted::Gone),
             answer => answer?,
@@ -145,9 +176,10 @@ impl Writer {
         namespace: &str,
         label_selector: &str,
     ) -> Result<(), WriteError> {
-        let what = What::new::<V>("delete collection of", namespace, label_selector);
+        let collection = Collection::of::<V>(namespace);
+        let what = What::new(&collection, "delete collection of", label_selector);
         let params = ListParams::default().labels(label_selector);
-        let request = collection::<V>(namespace).delete_collection(&DeleteParams::default(), &params);
+        let request = collection.request().delete_collection(&DeleteParams::default(), &params);
         let request = request.map_err(|error| what.unbuilt(error))?;
         // The answer comes when all is deleted, and lists it: megabytes that nobody reads, and that are not even fetched.
         self.client
@@ -159,8 +191,9 @@ impl Writer {
 
     /// The object as the server has it now, for when a write was refused because of it. `None` where there is none.
     pub async fn get<V: Cached>(&self, namespace: &str, name: &str) -> Result<Option<V>, WriteError> {
-        let what = What::new::<V>("get", namespace, name);
-        match self.send(&what, collection::<V>(namespace).get(name, &GetParams::default())).await {
+        let collection = Collection::of::<V>(namespace);
+        let what = What::new(&collection, "get", name);
+        match self.send(&what, collection.request().get(name, &GetParams::default())).await {
             Ok(object) => Ok(Some(object)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
@@ -199,8 +232,28 @@ impl fmt::Debug for Writer {
     }
 }
 
-fn collection<V: Cached>(namespace: &str) -> Request {
-    Request::new(V::url_path(&(), (!namespace.is_empty()).then_some(namespace)))
+/// All objects of a kind in a namespace.
+#[derive(Clone, Debug)]
+pub(crate) struct Collection {
+    kind: String,
+    namespace: String,
+    path: String,
+}
+
+impl Collection {
+    fn of<V: Cached>(namespace: &str) -> Self {
+        Self::of_resource::<V>(&(), namespace)
+    }
+
+    /// Of a kind that `resource` tells apart; cluster scope has the namespace `""`.
+    pub(crate) fn of_resource<V: Resource>(resource: &V::DynamicType, namespace: &str) -> Self {
+        let path = V::url_path(resource, (!namespace.is_empty()).then_some(namespace));
+        Self { kind: V::kind(resource).into_owned(), namespace: namespace.to_owned(), path }
+    }
+
+    fn request(&self) -> Request {
+        Request::new(self.path.clone())
+    }
 }
 
 /// Whether the answer to a delete is an object that still exists.
@@ -221,9 +274,10 @@ struct What {
 }
 
 impl What {
-    fn new<V: Cached>(verb: &'static str, namespace: &str, name: &str) -> Self {
+    fn new(collection: &Collection, verb: &'static str, name: &str) -> Self {
+        let Collection { kind, namespace, .. } = collection;
         let name = if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") };
-        Self { verb, kind: V::kind(&()).into_owned(), name }
+        Self { verb, kind: kind.clone(), name }
     }
 
     fn failed(&self, error: kube::Error) -> WriteError {
