@@ -1,0 +1,24 @@
+//! From a gang to what a scheduler understands.
+//!
+//! * What has to be placed together: [`tree`], one model for gangs of every origin.
+//! * What a scheduler can do about it: [`capability`], [`judge`].
+//! * How a scheduler is told: [`backend`], the interface; `kube`, `kai` and `volcano` are the built-in ones.
+//! * Which schedulers there are: [`registry`]; what the cluster has of them: [`probe`].
+//!
+//! Nothing here does I/O: what a backend wants to know of the cluster it asks as [`probe::Probe`]s, and what it wants
+//! to be in the cluster it returns as [`backend::Object`]s.
+
+pub mod backend;
+pub mod capability;
+pub mod judge;
+pub mod probe;
+pub mod registry;
+pub mod tree;
+
+pub use backend::{
+    BACKEND_API_VERSION, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses,
+};
+pub use capability::{Answer, Capabilities, Feature};
+pub use probe::{Probe, Probed};
+pub use registry::{Registry, RegistryError};
+pub use tree::{Content, Gang, Node, Pack, Shape};
