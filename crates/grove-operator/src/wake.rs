@@ -115,6 +115,8 @@ impl Grove {
             if old.is_some() {
                 self.wake_owner_of(clique);
             }
+            // Whose it is may have changed, and with it whose pods are ready.
+            self.wake_cliques_after(&key);
         }
         if new.is_none_or(|new| old.is_none_or(|old| old.status != new.status) || asks(old, Some(new))) {
             self.wake_reports_of_clique(clique);
@@ -152,9 +154,14 @@ impl Grove {
         let clique = Key::new(pod.namespace(), pod.clique.clone());
         let gang = Key::new(pod.namespace(), pod.fact.gang.clone());
         let set = Key::new(pod.namespace(), pod.set.clone());
-        let presence = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.phase, it.fact.index);
+        let presence =
+            |it: &Arc<PodView>| (it.fact.is_live(), it.fact.phase, it.fact.index, it.fact.awaits_parents);
         if old.map(presence) != new.map(presence) {
             self.queues.cliques.add(clique.clone());
+        }
+        let ready = |it: Option<&Arc<PodView>>| it.is_some_and(|it| it.fact.ready && it.fact.is_live());
+        if ready(old) != ready(new) {
+            self.wake_cliques_after(&clique);
         }
         let place = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.bound, it.fact.gates.clone());
         if old.map(place) != new.map(place) {
@@ -170,6 +177,13 @@ impl Grove {
             self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
         }
         self.queues.report_soon(StatusKey::Set(set));
+    }
+
+    /// Pods of those that start after a clique wait for its pods.
+    fn wake_cliques_after(&self, clique: &Key) {
+        for later in self.seen.cliques_by_parent.get(&joined(&clique.namespace, &clique.name)) {
+            self.queues.cliques.add(Key::of(later.as_ref()));
+        }
     }
 
     /// What was scaled out waits for its base gang.

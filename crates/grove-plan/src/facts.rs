@@ -35,6 +35,8 @@ pub struct PodFact {
     pub errored: bool,
     /// Whether a container runs and is not ready.
     pub started: bool,
+    /// Whether it does not start before it has the annotation that says that its parents are ready.
+    pub awaits_parents: bool,
     /// Why the scheduler cannot place it, in its words.
     pub unschedulable: Option<String>,
 }
@@ -106,6 +108,8 @@ pub struct Tally {
     pub started: u32,
     /// Made from the wanted template.
     pub updated: u32,
+    /// Waiting for the cliques that they start after.
+    pub waiting: u32,
 }
 
 impl Tally {
@@ -120,6 +124,7 @@ impl Tally {
             tally.errored += u32::from(!pod.ready && pod.errored);
             tally.started += u32::from(!pod.ready && !pod.errored && pod.started);
             tally.updated += u32::from(pod.hash == hash);
+            tally.waiting += u32::from(pod.awaits_parents);
         }
         tally
     }

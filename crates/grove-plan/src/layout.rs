@@ -175,14 +175,23 @@ pub fn group_config<'a>(template: &'a SetTemplate, name: &str) -> Option<&'a Sca
     template.scaling_groups.iter().find(|it| it.name == name)
 }
 
-/// The cliques that have to be ready before `clique` starts, by object name; the order is that of the template.
+/// A clique that has to be ready before another one starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parent {
+    /// Name of the PodClique.
+    pub name: String,
+    /// So many pods of it have to be ready.
+    pub minimum: u32,
+}
+
+/// The cliques that have to be ready before `clique` starts; the order is that of the template.
 ///
 /// Inside the base gang a parent in a group means its first replicas. In a scaled gang only parents of the same
 /// group replica count: the others are up, because the base gang went first.
-pub fn starts_after(set: &PodCliqueSet, clique: &Clique<'_>) -> Vec<String> {
+pub fn parents(set: &PodCliqueSet, clique: &Clique<'_>) -> Vec<Parent> {
     use grove_api::wire::CliqueStartupType::{AnyOrder, Explicit, InOrder};
     let template = &set.spec.template;
-    let parents: Vec<&CliqueTemplate> = match template.startup_type.unwrap_or(AnyOrder) {
+    let templates: Vec<&CliqueTemplate> = match template.startup_type.unwrap_or(AnyOrder) {
         AnyOrder => Vec::new(),
         InOrder => {
             let at = template.cliques.iter().position(|it| it.name == clique.template.name);
@@ -192,26 +201,27 @@ pub fn starts_after(set: &PodCliqueSet, clique: &Clique<'_>) -> Vec<String> {
             clique.template.spec.starts_after.iter().filter_map(|name| template.clique(name)).collect()
         }
     };
-    let mut names = Vec::new();
-    for parent in parents {
+    let mut parents = Vec::new();
+    for parent in templates {
+        let mut add = |name: String| parents.push(Parent { name, minimum: clique_minimum(parent) });
         let group = template.group_of(&parent.name);
         match (&clique.gang.base, &clique.member) {
             (Some(_), Some(member)) => {
                 if group.is_some_and(|it| it.name == member.config.name) {
-                    names.push(names::member_clique(&member.group, member.replica, &parent.name));
+                    add(names::member_clique(&member.group, member.replica, &parent.name));
                 }
             }
             _ => match group {
-                None => names.push(names::standalone_clique(set_name(set), clique.replica, &parent.name)),
+                None => add(names::standalone_clique(set_name(set), clique.replica, &parent.name)),
                 Some(config) => {
                     let group = names::scaling_group(set_name(set), clique.replica, &config.name);
                     let replicas = 0..group_minimum(config);
-                    names.extend(replicas.map(|it| names::member_clique(&group, it, &parent.name)));
+                    replicas.for_each(|it| add(names::member_clique(&group, it, &parent.name)));
                 }
             },
         }
     }
-    names
+    parents
 }
 
 #[cfg(test)]

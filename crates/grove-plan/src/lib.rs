@@ -2,7 +2,7 @@
 //!
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
-//! [`facts`] → [`layout`] → [`objects`] → [`children`], [`pods`], [`gang`] → [`status`].
+//! [`facts`] → [`layout`] → [`objects`] → [`children`], [`pods`], [`gang`], [`start_order`] → [`status`].
 
 pub mod children;
 pub mod facts;
@@ -14,4 +14,5 @@ pub mod layout;
 pub mod objects;
 mod patch;
 pub mod pods;
+pub mod start_order;
 pub mod status;

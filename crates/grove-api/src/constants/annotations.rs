@@ -12,3 +12,8 @@ pub const MNNVL_GROUP: &str = "grove.io/mnnvl-group";
 pub const MNNVL_NONE: &str = "none";
 /// On a set or clique: its Volcano queue.
 pub const VOLCANO_QUEUE: &str = "scheduling.grove.io/volcano-queue";
+/// On a pod of a clique that starts after others, ours: [`PARENTS_READY_VALUE`] once those are ready. Until then it is
+/// not there.
+pub const PARENTS_READY: &str = "grove.io/parents-ready";
+/// Value of [`PARENTS_READY`].
+pub const PARENTS_READY_VALUE: &str = "true";

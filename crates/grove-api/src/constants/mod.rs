@@ -7,6 +7,7 @@ pub mod environment;
 pub mod events;
 pub mod labels;
 pub mod phases;
+pub mod webhooks;
 
 /// API group of the workload kinds.
 pub const GROUP: &str = "grove.io";
@@ -33,6 +34,20 @@ pub mod finalizers {
 pub mod gates {
     /// Holds a pod back until its PodGang is complete.
     pub const POD_GANG_PENDING: &str = "grove.io/podgang-pending-creation";
+}
+
+/// What pods of a clique that starts after others have on top of their template.
+pub mod start_order {
+    /// The init container that waits, the last of all.
+    pub const INIT_CONTAINER: &str = "grove-initc";
+    /// Environment variable of the operator: its image. Without a tag or digest it gets the operator's version as its tag.
+    pub const IMAGE_VARIABLE: &str = "GROVE_INIT_CONTAINER_IMAGE";
+    /// The volume with the file that it reads.
+    pub const VOLUME: &str = "pod-info-vol";
+    /// Where that is mounted.
+    pub const MOUNT_PATH: &str = "/var/grove/pod-info";
+    /// The file, ours: the value of the annotation [`PARENTS_READY`](super::annotations::PARENTS_READY).
+    pub const FILE: &str = "parents-ready";
 }
 
 /// Names of schedulers as pods carry them.

@@ -10,14 +10,14 @@ use grove_plan::{
     facts::{PodFact, Refusal, Tally},
     gang::is_initialized,
     layout::{self, Place, count},
-    objects,
+    objects::{self, Start},
     pods::{self, PodPlan, Want, Why},
 };
 use grove_runtime::{EventKind, Outcome, WriteError};
 use k8s_openapi::api::core::v1::Pod;
 use tracing::{info, warn};
 
-use super::{Grove, IN_FLIGHT, set::group_named, uid};
+use super::{Grove, IN_FLIGHT, set::group_named, start_order::parents_of, uid};
 use crate::{
     error::Error,
     key::Key,
@@ -40,11 +40,29 @@ impl Grove {
         if let Some(wait) = self.memory.ending_for(&key.namespace) {
             return Ok(Outcome::After(wait));
         }
-        let id = uid(clique.as_ref());
+        // Where it belongs is mended first.
+        let Some(parents) = parents_of(&set, &clique) else { return Ok(Outcome::Done) };
+        // Pods that may start do so, also where others cannot be created.
+        let (may_start, told) = self.release(&set, &clique, &parents).await;
+        let start = Start { image: &self.init_image, parents: &parents, may_start };
+        let outcome = self.see_to_pods(&key, &set, &clique, start).await?;
+        told?;
+        Ok(outcome)
+    }
+
+    /// Creates and deletes pods, until there are as many as there should be.
+    async fn see_to_pods(
+        &self,
+        key: &Key,
+        set: &PodCliqueSet,
+        clique: &PodClique,
+        start: Start<'_>,
+    ) -> Result<Outcome, Error> {
+        let id = uid(clique);
         let pods = self.seen.pods_of(id);
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
         let (refused, failed) = (self.memory.refused_for(id), self.memory.failed_for(id));
-        let allowed = self.allowed(&set, &clique);
+        let allowed = self.allowed(set, clique);
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             hash: label(&clique.metadata, labels::POD_TEMPLATE_HASH).unwrap_or_default(),
@@ -57,25 +75,25 @@ impl Grove {
             self.memory.replaced(id);
         }
         if plan == PodPlan::default() {
-            self.settle(&clique, allowed);
+            self.settle(clique, allowed);
             return Ok(earliest(refused, failed));
         }
         info!(clique = ?key, create = plan.create.len(), delete = plan.delete.len(), "changing pods");
-        self.delete_pods(&clique, &plan).await?;
-        match self.create_pods(&set, &clique, &plan.create).await {
+        self.delete_pods(clique, &plan).await?;
+        match self.create_pods(set, clique, &plan.create, start).await {
             Ok(()) => {
                 if !plan.create.is_empty() && self.memory.admitted(id) {
-                    self.wake_reports_of_clique(&clique);
+                    self.wake_reports_of_clique(clique);
                 }
-                self.wake_gang_of(&clique);
-                self.settle(&clique, allowed);
+                self.wake_gang_of(clique);
+                self.settle(clique, allowed);
                 Ok(earliest(refused, failed))
             }
             Err(error) if error.is_refusal() => {
                 if error.is_namespace_terminating() {
                     self.memory.namespace_ends(&key.namespace);
                 }
-                Ok(Outcome::After(self.refused(&clique, &error)))
+                Ok(Outcome::After(self.refused(clique, &error)))
             }
             Err(error) => Err(error.into()),
         }
@@ -162,6 +180,7 @@ impl Grove {
         set: &PodCliqueSet,
         clique: &PodClique,
         indices: &[u32],
+        start: Start<'_>,
     ) -> Result<(), WriteError> {
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         let name = set.metadata.name.as_deref().unwrap_or_default();
@@ -171,8 +190,8 @@ impl Grove {
         let mut failed = None;
         while !rest.is_empty() && failed.is_none() {
             let (now, later) = rest.split_at(size.min(rest.len()));
-            let pods: Vec<Pod> =
-                now.iter().filter_map(|index| objects::pod(name, clique, *index, &self.schedulers)).collect();
+            let made = |index: &u32| objects::pod(name, clique, *index, start, &self.schedulers);
+            let pods: Vec<Pod> = now.iter().filter_map(made).collect();
             let mut answers = stream::iter(pods)
                 .map(|pod| async move { self.writer.create::<PodView>(namespace, &pod).await })
                 .buffer_unordered(IN_FLIGHT);

@@ -6,6 +6,7 @@ mod deletion;
 mod gang;
 mod group;
 mod set;
+mod start_order;
 mod status;
 mod story;
 
@@ -67,6 +68,8 @@ pub(crate) struct Grove {
     pub(crate) writer: Writer,
     pub(crate) events: Events,
     pub(crate) schedulers: Schedulers,
+    /// Image of the init container of pods that start in order.
+    pub(crate) init_image: String,
     /// Whether placement by topology is on.
     pub(crate) topology_aware: bool,
     /// The wall clock.

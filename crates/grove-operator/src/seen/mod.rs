@@ -39,6 +39,8 @@ pub(crate) struct Seen {
     pub(crate) cliques_by_group: Index<PodClique>,
     /// By namespace and base gang: the cliques that wait for it.
     pub(crate) cliques_by_base: Index<PodClique>,
+    /// By namespace and clique: those that start after it.
+    pub(crate) cliques_by_parent: Index<PodClique>,
     pub(crate) gangs: Children<PodGang>,
     pub(crate) services: Children<Service>,
     pub(crate) autoscalers: Children<HorizontalPodAutoscaler>,
@@ -90,6 +92,10 @@ impl Seen {
             cliques_by_gang: cliques.cache.index(|it| by_label(&it.metadata, labels::POD_GANG)),
             cliques_by_group: cliques.cache.index(|it| by_label(&it.metadata, labels::SCALING_GROUP)),
             cliques_by_base: cliques.cache.index(|it| by_label(&it.metadata, labels::BASE_POD_GANG)),
+            cliques_by_parent: cliques.cache.index(|it| {
+                let namespace = it.metadata.namespace.as_deref().unwrap_or_default();
+                it.spec.starts_after.iter().map(|parent| joined(namespace, parent)).collect()
+            }),
             cliques,
             gangs: Children::new(metrics),
             services: Children::new(metrics),

@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use grove_api::constants::labels;
+use grove_api::constants::{annotations, labels};
 use grove_plan::facts::{Phase, PodFact};
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
@@ -77,6 +77,7 @@ struct Metadata {
     creation_timestamp: Option<Time>,
     deletion_timestamp: Option<Time>,
     labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
     owner_references: Vec<OwnerReference>,
 }
 
@@ -85,6 +86,43 @@ struct Metadata {
 struct Spec {
     node_name: Option<String>,
     scheduling_gates: Vec<Named>,
+    volumes: Vec<Volume>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Volume {
+    #[serde(rename = "downwardAPI")]
+    downward_api: Option<Files>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Files {
+    items: Vec<File>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct File {
+    field_ref: Option<FieldRef>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct FieldRef {
+    field_path: String,
+}
+
+impl Spec {
+    /// Whether the pod has the annotation of that key as a file: then its start waits for it. Pods that another
+    /// implementation made have an order too, and do not.
+    fn reads(&self, annotation: &str) -> bool {
+        let path = format!("metadata.annotations['{annotation}']");
+        let mut files =
+            self.volumes.iter().filter_map(|it| it.downward_api.as_ref()).flat_map(|it| &it.items);
+        files.any(|it| it.field_ref.as_ref().is_some_and(|it| it.field_path == path))
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -151,7 +189,9 @@ impl From<Wire> for PodView {
         let mut containers = status.init_container_statuses.iter().chain(&status.container_statuses);
         let owner = metadata.owner_references.iter().find(|it| it.controller == Some(true));
         let mut take = |key: &str| metadata.labels.remove(key);
+        let told = metadata.annotations.get(annotations::PARENTS_READY).is_some_and(|it| !it.is_empty());
         let fact = PodFact {
+            awaits_parents: !told && spec.reads(annotations::PARENTS_READY),
             index: take(labels::POD_INDEX).and_then(|it| it.parse().ok()),
             gang: take(labels::POD_GANG).unwrap_or_default(),
             hash: take(labels::POD_TEMPLATE_HASH).unwrap_or_default(),
@@ -186,5 +226,39 @@ impl From<Wire> for PodView {
                 ..ObjectMeta::default()
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn awaits_parents(annotations: &Value, field: &str) -> bool {
+        let pod = json!({
+            "metadata": { "annotations": annotations },
+            "spec": { "volumes": [
+                { "name": "theirs", "emptyDir": {} },
+                { "name": "info", "downwardAPI": { "items": [
+                    { "path": "cpu", "resourceFieldRef": { "resource": "limits.cpu" } },
+                    { "path": "file", "fieldRef": { "fieldPath": field } },
+                ] } },
+            ] },
+        });
+        serde_json::from_value::<PodView>(pod).unwrap().fact.awaits_parents
+    }
+
+    /// A pod of upstream's waits by itself; to write to it would be in vain.
+    #[test]
+    fn only_who_reads_the_annotation_waits_for_it() {
+        let field = "metadata.annotations['grove.io/parents-ready']";
+        assert!(awaits_parents(&json!({ "other": "true" }), field));
+        assert!(awaits_parents(&json!({ "grove.io/parents-ready": "" }), field));
+        assert!(!awaits_parents(&json!({ "grove.io/parents-ready": "true" }), field));
+        for other in ["metadata.labels['grove.io/podgang']", "metadata.annotations", "metadata.namespace"] {
+            assert!(!awaits_parents(&json!({}), other), "{other}");
+        }
+        assert!(!serde_json::from_value::<PodView>(json!({})).unwrap().fact.awaits_parents);
     }
 }

@@ -12,4 +12,5 @@
 mod behaviour;
 mod kills;
 mod snapshot;
+mod start_order;
 mod world;

@@ -33,6 +33,8 @@ pub(crate) struct World {
     _collector: JoinSet<()>,
     /// Whether pods are bound and become ready.
     pub(crate) nodes: bool,
+    /// Cliques and hosts whose pods do not become ready.
+    pub(crate) unready: Vec<&'static str>,
 }
 
 struct Running {
@@ -49,7 +51,7 @@ impl World {
         let server = ApiServer::new(resources, || Timestamp::from_second(1_800_000_000).unwrap(), seed);
         let mut collector = JoinSet::new();
         collector.spawn(run_collector(server.clone(), std::future::pending()));
-        let world = Self { server, operator: None, nodes: true, _collector: collector };
+        let world = Self { server, operator: None, nodes: true, unready: Vec::new(), _collector: collector };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
         world.write("namespaces", "", "", None, Action::Create(namespace)).unwrap();
         world
@@ -76,6 +78,7 @@ impl World {
         let settings = Settings {
             concurrency: Concurrency { sets: 2, groups: 2, cliques: 4, gangs: 4 },
             schedulers: Schedulers::new(&loaded.profiles),
+            init_image: "grove-initc:1".to_owned(),
             topology_aware: false,
             clock: || Timestamp::from_second(1_800_000_000).unwrap(),
         };
@@ -130,11 +133,18 @@ impl World {
                 let body = json!({ "target": { "kind": "Node", "name": "node" } });
                 self.write("pods", NAMESPACE, &name, Some(Subresource::Binding), Action::Create(body))
                     .unwrap();
-            } else if bound && !ready && self.nodes {
+            } else if bound && !ready && self.nodes && self.may_start(&pod) {
                 let ready = json!({ "type": "Ready", "status": "True" });
                 self.patch_status("pods", &name, json!({ "phase": "Running", "conditions": [ready] }));
             }
         }
+    }
+
+    /// Whether a pod's init container has ended, as far as there is one, and it becomes ready then.
+    fn may_start(&self, pod: &Object) -> bool {
+        let names = [pod.field("/metadata/labels/grove.io~1podclique"), pod.field("/spec/hostname")];
+        let unready = names.iter().flatten().any(|it| self.unready.iter().any(|name| *it == name));
+        !unready && (pod.field("/spec/initContainers").is_none() || is_told(pod))
     }
 
     /// Performs a write as an administrator.
@@ -191,6 +201,11 @@ impl World {
     pub(crate) fn names(&self, resource: &str) -> Vec<String> {
         self.list(resource).iter().map(|it| it.name().to_owned()).collect()
     }
+}
+
+/// Whether a pod was told that the cliques before it are ready.
+pub(crate) fn is_told(pod: &Object) -> bool {
+    pod.field("/metadata/annotations/grove.io~1parents-ready").is_some()
 }
 
 /// The worked example: a frontend, and a group of prefill and decode of which one replica is in the base gang.

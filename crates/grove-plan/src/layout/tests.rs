@@ -23,7 +23,8 @@ fn after(set: &PodCliqueSet, replica: u32, name: &str) -> String {
     let members = |config| (0..group_replicas(config)).flat_map(move |it| members(set, replica, config, it));
     let groups = set.spec.template.scaling_groups.iter().flat_map(members);
     let clique = standalone(set, replica).chain(groups).find(|it| it.name == name).unwrap();
-    starts_after(set, &clique).join(" ")
+    let parents: Vec<String> = parents(set, &clique).into_iter().map(|it| it.name).collect();
+    parents.join(" ")
 }
 
 #[test]
@@ -60,6 +61,18 @@ fn explicit_each_waits_for_those_it_names() {
     for (name, want) in rows {
         assert_eq!(after(&set, 0, name), want, "{name}");
     }
+}
+
+/// The parent's minimum, not its size, and not that of the one that waits.
+#[test]
+fn so_many_have_to_be_ready() {
+    let set = ordered("a=5/3 b=4/2 c=1/1 | g=3/2:b", Explicit, &[("c", &["b", "a"])]);
+    let clique = standalone(&set, 0).find(|it| it.name == "inf-0-c").unwrap();
+    let parent = |name: &str, minimum| Parent { name: name.to_owned(), minimum };
+    assert_eq!(
+        parents(&set, &clique),
+        [parent("inf-0-g-0-b", 2), parent("inf-0-g-1-b", 2), parent("inf-0-a", 3)]
+    );
 }
 
 #[test]

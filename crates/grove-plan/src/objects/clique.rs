@@ -62,7 +62,7 @@ pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqu
     let mut spec = template.spec.clone();
     spec.replicas = Some(wire_count(layout::clique_replicas(template) as usize));
     spec.min_available = Some(wire_count(layout::clique_minimum(template) as usize));
-    spec.starts_after = layout::starts_after(set, clique);
+    spec.starts_after = layout::parents(set, clique).into_iter().map(|it| it.name).collect();
     if let Some(member) = &clique.member {
         let cliques = member.config.clique_names.iter().filter_map(|it| set.spec.template.clique(it));
         let pods: u32 = cliques.map(layout::clique_replicas).sum();

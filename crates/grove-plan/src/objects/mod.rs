@@ -4,6 +4,7 @@ mod autoscaler;
 mod clique;
 mod gang;
 mod group;
+mod init_container;
 mod labels;
 mod mirrored;
 mod pod;
@@ -14,6 +15,7 @@ pub use self::{
     clique::{clique, same_meaning},
     gang::{GangTopology, gang, scheduler_of},
     group::group,
+    init_container::Start,
     labels::{clique_selector, group_selector, set_selector},
     mirrored::{MIRRORED, Mirrored},
     pod::{Scheduler, pod},

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use grove_api::{
-    constants::{environment, gates, labels},
+    constants::{annotations, environment, gates, labels},
     names,
     wire::PodClique,
 };
@@ -15,6 +15,7 @@ use k8s_openapi::{
 use super::{
     MIRRORED,
     clique::{containers, from_label, prepend},
+    init_container::Start,
     labels::Labels,
     owner,
 };
@@ -26,10 +27,16 @@ pub trait Scheduler {
     fn prepare(&self, pod: &mut Pod);
 }
 
-/// Pod `index` of `clique`, which belongs to the set called `set`.
+/// Pod `index` of `clique`, which belongs to the set called `set` and starts as `start` says.
 ///
 /// `None` where the clique lacks the labels that say where it belongs: it is not one of ours.
-pub fn pod(set: &str, clique: &PodClique, index: u32, scheduler: &dyn Scheduler) -> Option<Pod> {
+pub fn pod(
+    set: &str,
+    clique: &PodClique,
+    index: u32,
+    start: Start<'_>,
+    scheduler: &dyn Scheduler,
+) -> Option<Pod> {
     let (name, namespace) = (clique.metadata.name.as_deref()?, clique.metadata.namespace.as_deref()?);
     let of_clique = clique.metadata.labels.as_ref();
     let replica = index_label(of_clique, labels::SET_REPLICA_INDEX)?;
@@ -41,8 +48,10 @@ pub fn pod(set: &str, clique: &PodClique, index: u32, scheduler: &dyn Scheduler)
         .with(labels::POD_GANG, label(of_clique, labels::POD_GANG)?)
         .with(labels::POD_INDEX, index.to_string())
         .into_map();
-    let mut annotations = clique.metadata.annotations.clone().unwrap_or_default();
-    annotations.remove(MIRRORED);
+    let mut notes = clique.metadata.annotations.clone().unwrap_or_default();
+    notes.remove(MIRRORED);
+    // Only what is so may be said, whatever the template says.
+    notes.remove(annotations::PARENTS_READY);
 
     let mut spec = clique.spec.pod_spec.clone();
     let variables = environment_of(set, replica, name, namespace);
@@ -53,13 +62,14 @@ pub fn pod(set: &str, clique: &PodClique, index: u32, scheduler: &dyn Scheduler)
     gates.insert(0, PodSchedulingGate { name: gates::POD_GANG_PENDING.to_owned() });
     spec.hostname = Some(names::hostname(name, index));
     spec.subdomain = Some(names::headless_service(set, replica));
+    start.add_to(&mut spec, &mut notes);
 
     let mut pod = Pod {
         metadata: ObjectMeta {
             generate_name: Some(names::pod_prefix(name)),
             namespace: Some(namespace.to_owned()),
             labels: Some(labels),
-            annotations: (!annotations.is_empty()).then_some(annotations),
+            annotations: (!notes.is_empty()).then_some(notes),
             owner_references: Some(vec![owner(clique)?]),
             ..ObjectMeta::default()
         },

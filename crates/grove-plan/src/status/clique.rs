@@ -64,7 +64,9 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
     if status.observed_generation.is_some() {
         let minimum = clique.spec.min_available.or(clique.spec.replicas).map_or(0, count);
         put(&mut status.conditions, scheduled(&tally, minimum), None, now);
-        put(&mut status.conditions, min_available_breached(&tally, minimum, updating), None, now);
+        let mut breached = min_available_breached(&tally, minimum, updating);
+        breached.message.push_str(&waiting(&tally, &clique.spec.starts_after));
+        put(&mut status.conditions, breached, None, now);
     }
     match report.refusal {
         None => remove(&mut status.conditions, names::REPLICA_FAILURE),
@@ -122,6 +124,16 @@ fn min_available_breached(tally: &Tally, minimum: u32, updating: bool) -> Now<'s
         tally.scheduled, tally.errored, tally.started
     );
     Now { type_: names::min_available_breached::TYPE, status, reason, message }
+}
+
+/// Who is waited for, in words.
+fn waiting(tally: &Tally, parents: &[String]) -> String {
+    const SHOWN: usize = 3;
+    if tally.waiting == 0 || parents.is_empty() {
+        return String::new();
+    }
+    let more = if parents.len() > SHOWN { ", …" } else { "" };
+    format!("; {} wait for {}{more}", tally.waiting, parents[..SHOWN.min(parents.len())].join(", "))
 }
 
 #[cfg(test)]

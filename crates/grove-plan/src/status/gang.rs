@@ -47,7 +47,14 @@ pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus
 
 /// The first clique that has fewer than its minimum, in words.
 fn short(seen: &Seen<'_>, count: impl Fn(&CliqueSeen<'_>) -> u32) -> Option<String> {
-    seen.cliques.iter().find_map(|(name, clique)| {
+    short_of(seen.cliques.iter(), count)
+}
+
+fn short_of<'a>(
+    mut cliques: impl Iterator<Item = (&'a String, &'a CliqueSeen<'a>)>,
+    count: impl Fn(&CliqueSeen<'_>) -> u32,
+) -> Option<String> {
+    cliques.find_map(|(name, clique)| {
         if clique.clique.is_none() {
             return Some(format!("PodClique {name} does not exist"));
         }
@@ -98,12 +105,25 @@ fn ready_condition(seen: &Seen<'_>, scheduled: bool, ready: bool) -> Now<'static
     let (reason, message) = if ready {
         (reasons::PODS_READY, "the minimum of every clique is ready".to_owned())
     } else if scheduled {
-        let message = short(seen, |it| it.tally().ready).map(|it| format!("{it} ready"));
-        (reasons::PODS_NOT_READY, message.unwrap_or_default())
+        (reasons::PODS_NOT_READY, not_ready(seen))
     } else {
         (reasons::NOT_SCHEDULED, "the gang is not bound".to_owned())
     };
     Now { type_: reasons::READY, status: Some(ready), reason, message }
+}
+
+/// Who is not ready. Those that start later are not the cause, and are named after it.
+fn not_ready(seen: &Seen<'_>) -> String {
+    let ready = |it: &CliqueSeen<'_>| it.tally().ready;
+    let (later, now): (Vec<_>, Vec<_>) = seen.cliques.iter().partition(|it| it.1.tally().waiting > 0);
+    let Some(cause) = short_of(now.into_iter(), ready) else {
+        return short(seen, ready).map(|it| format!("{it} ready")).unwrap_or_default();
+    };
+    match later.as_slice() {
+        [] => format!("{cause} ready"),
+        [(one, _)] => format!("{cause} ready; {one} starts later"),
+        many => format!("{cause} ready; {} cliques start later", many.len()),
+    }
 }
 
 fn unhealthy_condition(seen: &Seen<'_>) -> Now<'static> {

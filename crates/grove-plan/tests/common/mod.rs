@@ -45,6 +45,7 @@ fn fact(pod: &Pod) -> PodFact {
         ready: spec.node_name.is_some(),
         errored: false,
         started: false,
+        awaits_parents: false,
         unschedulable: None,
     }
 }

@@ -8,8 +8,8 @@ use grove_plan::{
     children::{Action, Child, ChildPlan, GroupChildren, Kind, SetChildren, plan_group, plan_set},
     facts::{PodFact, index_label, label},
     gang::{self, CliqueSeen, GangPlan, Seen},
-    layout::{self, Place},
-    objects::{self, Context, Scheduler},
+    layout::{self, Parent, Place},
+    objects::{self, Context, Scheduler, Start},
     pods, status,
 };
 use k8s_openapi::{api::core::v1::Pod, apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
@@ -128,8 +128,11 @@ impl World {
                 pods::Want { replicas, hash, may_complete: false, keep_ended: false, at_most: u32::MAX };
             let plan = pods::plan(want, &facts.iter().collect::<Vec<_>>());
             assert_eq!(plan.delete, [], "{}", name_of(&clique.metadata));
+            let parents = self.parents_of(name_of(&clique.metadata));
+            let start = Start { image: "grove-initc:1", parents: &parents, may_start: false };
             for index in plan.create {
-                let mut pod = objects::pod(layout::set_name(&self.set), clique, index, &Named).unwrap();
+                let mut pod =
+                    objects::pod(layout::set_name(&self.set), clique, index, start, &Named).unwrap();
                 let prefix = pod.metadata.generate_name.clone().unwrap();
                 pod.metadata.name = Some(format!("{prefix}{index}"));
                 pod.metadata.uid = Some(format!("uid-{prefix}{index}"));
@@ -137,6 +140,13 @@ impl World {
             }
         }
         self.pods.extend(made);
+    }
+
+    /// The cliques that the one called `name` starts after.
+    pub(crate) fn parents_of(&self, name: &str) -> Vec<Parent> {
+        let places = self.places().into_iter().filter_map(|it| layout::cliques_of(&self.set, it.1)).flatten();
+        let clique = places.into_iter().find(|it| it.name == name).unwrap();
+        layout::parents(&self.set, &clique)
     }
 
     /// Does one step of every gang; says whether there was one. `may_go` is said to scaled gangs.

@@ -6,6 +6,7 @@
 mod common;
 mod examples;
 mod expected;
+mod ordered;
 mod user;
 
 use common::{World, is_gated, name_of, set};

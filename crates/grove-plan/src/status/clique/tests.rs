@@ -92,6 +92,21 @@ fn breach_of_the_minimum() {
 }
 
 #[test]
+fn who_is_waited_for_is_said() {
+    let mut clique = first("fe=3/2");
+    clique.spec.starts_after = ["inf-0-a", "inf-0-b"].map(str::to_owned).to_vec();
+    let mut said = |pods: &str, more: &str| {
+        clique.spec.starts_after.extend(more.split_whitespace().map(str::to_owned));
+        let got = super::clique(&report(&clique, pods));
+        assert_eq!(conditions(&got.conditions)[1], "MinAvailableBreached=False/SufficientReadyPods");
+        message(&got.conditions, "MinAvailableBreached").split_once("; ").unwrap().1.to_owned()
+    };
+    assert_eq!(said("0ba 1ba 2b 3ba!", ""), "at least 2 are needed; 2 wait for inf-0-a, inf-0-b");
+    assert_eq!(said("0r 1r", ""), "at least 2 are needed");
+    assert_eq!(said("0ba 1r", "c d"), "at least 2 are needed; 1 wait for inf-0-a, inf-0-b, c, …");
+}
+
+#[test]
 fn an_update_suspends_judgement() {
     let mut clique = first("fe=3/2");
     let progress = |ended: Option<i64>| PodCliqueUpdateProgress {

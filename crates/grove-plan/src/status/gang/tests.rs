@@ -110,6 +110,26 @@ fn a_scaled_gang_says_that_it_waits() {
     assert_eq!(say(&mut scene, true, 1), want);
 }
 
+/// Who waits for others is not the reason: `dec` would be named first otherwise.
+#[test]
+fn those_that_start_later_are_told_apart() {
+    let mut scene = Scene::base("dec=2/2 fe=1/1 pre=1/1");
+    let rows = [
+        ("0b", "0ba 1ba", "0n", "inf-0-fe has 0 of at least 1 ready; inf-0-dec starts later"),
+        ("0r", "0ba 1b", "0n", "inf-0-pre has 0 of at least 1 ready; inf-0-dec starts later"),
+        ("0n", "0ba 1ba", "0ba", "inf-0-fe has 0 of at least 1 ready; 2 cliques start later"),
+        ("0r", "0b 1b", "0r", "inf-0-dec has 0 of at least 2 ready"),
+        // Those before it are ready: it will be told at once.
+        ("0r", "0ba 1ba", "0r", "inf-0-dec has 0 of at least 2 ready"),
+    ];
+    for (fe, dec, pre, want) in rows {
+        scene.pods(&[("fe", fe), ("dec", dec), ("pre", pre)]);
+        say(&mut scene, true, 1);
+        assert_eq!(words(&scene, "Ready"), want, "{fe} / {dec} / {pre}");
+        assert_eq!(words(&scene, "Unhealthy"), "every clique has its minimum");
+    }
+}
+
 #[test]
 fn a_refusal_is_quoted_while_it_lasts() {
     let mut scene = Scene::base(PAIR);

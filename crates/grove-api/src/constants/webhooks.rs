@@ -1,0 +1,40 @@
+//! Admission webhooks: the configuration objects in the cluster, the webhook in each, and the path it is served at.
+
+/// One admission webhook. It is alone in its configuration object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// Name of the configuration object.
+    pub configuration: &'static str,
+    /// Name of the webhook in it.
+    pub name: &'static str,
+    /// Where the operator serves it.
+    pub path: &'static str,
+}
+
+/// Fills in what a PodCliqueSet leaves out (MutatingWebhookConfiguration).
+pub const SET_DEFAULTING: Webhook = Webhook {
+    configuration: "podcliqueset-defaulting-webhook",
+    name: "pcs.defaulting.webhooks.grove.io",
+    path: "/webhooks/default-podcliqueset",
+};
+
+/// Refuses PodCliqueSets that are wrong (ValidatingWebhookConfiguration).
+pub const SET_VALIDATING: Webhook = Webhook {
+    configuration: "podcliqueset-validating-webhook",
+    name: "pcs.validating.webhooks.grove.io",
+    path: "/webhooks/validate-podcliqueset",
+};
+
+/// Refuses ClusterTopologyBindings that are wrong (ValidatingWebhookConfiguration).
+pub const TOPOLOGY_VALIDATING: Webhook = Webhook {
+    configuration: "clustertopology-validating-webhook",
+    name: "clustertopology.validating.webhooks.grove.io",
+    path: "/webhooks/validate-clustertopology",
+};
+
+/// Protects what Grove manages against others; only where it is enabled (ValidatingWebhookConfiguration).
+pub const AUTHORIZER: Webhook = Webhook {
+    configuration: "authorizer-webhook",
+    name: "authorizer.webhooks.grove.io",
+    path: "/webhooks/authorizer-webhook",
+};

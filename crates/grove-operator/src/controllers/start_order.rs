@@ -1,0 +1,88 @@
+//! Start order: tells the pods of a clique that the cliques before it are ready.
+
+use futures::{StreamExt, stream};
+use grove_api::{
+    constants::annotations,
+    wire::{PodClique, PodCliqueSet},
+};
+use grove_plan::{
+    facts::{PodFact, Tally},
+    layout::{self, Parent},
+    start_order::{self, ParentSeen},
+};
+use grove_runtime::{Lane, WriteError};
+use serde_json::json;
+use tracing::info;
+
+use super::{Grove, IN_FLIGHT, set::place_of, uid};
+use crate::{key::Key, seen::PodView};
+
+/// The cliques that one starts after. `None` where that cannot be said, because it has lost its place in its set.
+pub(super) fn parents_of(set: &PodCliqueSet, clique: &PodClique) -> Option<Vec<Parent>> {
+    match place_of(set, clique) {
+        Some(place) => Some(layout::parents(set, &place)),
+        None => clique.spec.starts_after.is_empty().then(Vec::new),
+    }
+}
+
+impl Grove {
+    /// Tells the pods that wait and may start. Returns whether others may, too.
+    pub(super) async fn release(
+        &self,
+        set: &PodCliqueSet,
+        clique: &PodClique,
+        parents: &[Parent],
+    ) -> (bool, Result<(), WriteError>) {
+        if parents.is_empty() {
+            return (true, Ok(()));
+        }
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        let seen: Vec<ParentSeen<'_>> = parents
+            .iter()
+            .map(|parent| ParentSeen { parent, tally: self.pods_of_parent(set, namespace, &parent.name) })
+            .collect();
+        let pods = self.seen.pods_of(uid(clique));
+        let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
+        let plan = start_order::plan(&seen, &facts);
+        if plan.release.is_empty() {
+            return (plan.may_start, Ok(()));
+        }
+        info!(clique = ?Key::of(clique), pods = plan.release.len(), "the cliques before it are ready");
+        (plan.may_start, self.tell_ready(namespace, plan.release).await)
+    }
+
+    /// Pods of a clique of the same set; `None` where the set has no such clique.
+    fn pods_of_parent(&self, set: &PodCliqueSet, namespace: &str, name: &str) -> Option<Tally> {
+        let clique = self.seen.cliques.cache.get(namespace, name)?;
+        let owner = self.seen.set_of(&clique.metadata)?;
+        if owner.metadata.uid != set.metadata.uid || clique.metadata.deletion_timestamp.is_some() {
+            return None;
+        }
+        // By the UID of their owner: a name, or the beginning of one, proves nothing.
+        Some(Tally::of(self.seen.pods_of(uid(clique.as_ref())).iter().map(|it| &it.fact), ""))
+    }
+
+    async fn tell_ready(&self, namespace: &str, pods: Vec<String>) -> Result<(), WriteError> {
+        let writer = self.writer.in_lane(Lane::Change);
+        let notes = json!({ annotations::PARENTS_READY: annotations::PARENTS_READY_VALUE });
+        let patch = json!({ "metadata": { "annotations": notes } });
+        let (writer, patch) = (&writer, &patch);
+        let mut answers = stream::iter(pods)
+            .map(|name| async move { writer.patch::<PodView>(namespace, &name, patch).await })
+            .buffer_unordered(IN_FLIGHT);
+        let mut failed = None;
+        while let Some(answer) = answers.next().await {
+            match answer {
+                Ok(pod) => {
+                    self.seen.pods.written(pod);
+                }
+                // It is gone, and whoever takes its place is told when it is created.
+                Err(error) if error.is_not_found() => {}
+                Err(error) => {
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
