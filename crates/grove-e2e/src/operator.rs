@@ -1,6 +1,9 @@
-//! Grove's operator as a process of a cluster: started, stopped, killed and started again.
+//! Grove's operator as a process of a cluster, with its own account: started, stopped, killed and started again.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+pub(crate) mod account;
+mod ledger;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Signal;
@@ -9,6 +12,7 @@ use tokio::{
     net::TcpStream,
 };
 
+pub use self::ledger::{Grant, Ledger};
 use crate::cluster::{Cluster, Command, Link, Process, Reaper, Write, free_ports};
 
 /// How long it may take until it is ready, and until it has ended.
@@ -23,11 +27,30 @@ pub struct OperatorOptions {
     pub leader_election: bool,
     /// Lease duration, renew deadline, retry period.
     pub lease: [&'static str; 3],
+    /// Whether the API server asks it about sets and topologies. They are refused while it is down.
+    pub webhooks: bool,
+    /// Whether it protects what it made; needs webhooks.
+    pub authorizer: bool,
+    /// More arguments of `grove operator`.
+    pub arguments: Vec<String>,
+    /// Whether placement by topology is on.
+    pub topology_aware: bool,
+    /// More lines of its configuration.
+    pub more: &'static str,
 }
 
 impl Default for OperatorOptions {
     fn default() -> Self {
-        Self { name: "operator".to_owned(), leader_election: true, lease: ["15s", "10s", "2s"] }
+        Self {
+            name: "operator".to_owned(),
+            leader_election: true,
+            lease: ["15s", "10s", "2s"],
+            webhooks: false,
+            authorizer: false,
+            arguments: Vec::new(),
+            topology_aware: true,
+            more: "",
+        }
     }
 }
 
@@ -42,25 +65,42 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Starts an operator and waits until it is ready.
+    /// Installs what an operator needs, starts it and waits until it is ready. The cluster has to know our kinds.
     pub async fn start(cluster: &Cluster, options: OperatorOptions) -> Result<Self> {
         let program = program()?;
         let folder = cluster.options.folder.clone();
-        let link = Link::open(&cluster.kubeconfig, &options.name).await?;
         let config = folder.join(format!("{}.yaml", options.name));
-        let arguments = ["operator".to_owned(), "--config".to_owned(), config.display().to_string()];
+        // The webhooks stay where the API server was told that they are.
+        let ports = free_ports()?;
+        std::fs::write(&config, configuration(&options, ports))?;
+        let url = format!("https://127.0.0.1:{}", ports[0]);
+        account::install(&cluster.client, &program, &config, &url, options.webhooks).await?;
+        let link = Link::open(&account::kubeconfig(cluster, &options.name).await?, &options.name).await?;
+        let mut arguments = vec!["operator".to_owned(), "--config".to_owned(), config.display().to_string()];
+        arguments.extend(options.arguments.iter().cloned());
+        let environment = [
+            ("KUBECONFIG", link.kubeconfig.display().to_string()),
+            ("GROVE_OPERATOR_SERVICE_ACCOUNT_NAME", account::ACCOUNT.to_owned()),
+        ];
         let command = Command {
             name: options.name.clone(),
             program,
-            arguments: arguments.to_vec(),
-            environment: BTreeMap::from([("KUBECONFIG".to_owned(), link.kubeconfig.display().to_string())]),
+            arguments,
+            environment: environment.map(|(name, value)| (name.to_owned(), value)).into(),
             log: folder.join("log").join(format!("{}.log", options.name)),
             folder,
         };
-        let mut operator =
-            Self { options, command, ports: [0; 3], link, reaper: cluster.reaper(), process: None };
-        operator.start_again().await?;
-        Ok(operator)
+        let mut operator = Self { options, command, ports, link, reaper: cluster.reaper(), process: None };
+        match operator.start_again().await {
+            Ok(()) => Ok(operator),
+            Err(error) => {
+                // Nobody would answer them.
+                if operator.has_webhooks() {
+                    account::remove_webhooks(&cluster.client).await?;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Starts it after it was stopped or killed, and waits until it is ready.
@@ -72,7 +112,8 @@ impl Operator {
     /// Starts it and does not wait.
     pub async fn launch(&mut self) -> Result<()> {
         ensure!(self.process.is_none(), "{} runs already", self.options.name);
-        self.ports = free_ports()?;
+        let [health, metrics] = free_ports()?;
+        self.ports = [self.ports[0], health, metrics];
         let config = self.command.folder.join(format!("{}.yaml", self.options.name));
         std::fs::write(config, configuration(&self.options, self.ports))?;
         self.process = Some(self.reaper.run(self.command.clone()).await?);
@@ -113,6 +154,11 @@ impl Operator {
         ended.await.with_context(|| format!("{} does not end", self.options.name))?
     }
 
+    /// Whether the API server asks it about sets and topologies.
+    pub fn has_webhooks(&self) -> bool {
+        self.options.webhooks
+    }
+
     /// Whether it was started and not ended by us.
     pub fn is_running(&self) -> bool {
         self.process.is_some()
@@ -148,14 +194,14 @@ impl Operator {
     }
 }
 
-/// Those requests that are the operator's, on objects of a namespace. Leases are not in the log.
+/// Those requests that are the operator's, on objects of a namespace. Leases are no writes that count.
 pub fn of_operator(writes: Vec<Write>, namespace: &str) -> Vec<Write> {
     let is_ours = |it: &Write| it.user_agent.starts_with("grove-operator/") && it.namespace == namespace;
     writes.into_iter().filter(is_ours).collect()
 }
 
 /// The executable beside ours.
-fn program() -> Result<PathBuf> {
+pub(crate) fn program() -> Result<PathBuf> {
     let here = std::env::current_exe()?;
     let program = here.with_file_name("grove");
     ensure!(
@@ -170,7 +216,8 @@ fn program() -> Result<PathBuf> {
 fn configuration(options: &OperatorOptions, ports: [u16; 3]) -> String {
     let [webhooks, health, metrics] = ports;
     let [lease, renew, retry] = options.lease;
-    let enabled = options.leader_election;
+    let (enabled, authorizer) = (options.leader_election, options.authorizer);
+    let (topology_aware, more) = (options.topology_aware, options.more);
     format!(
         "\
 apiVersion: operator.config.grove.io/v1alpha1
@@ -193,8 +240,15 @@ controllers:
   podGang: {{ concurrentSyncs: 20 }}
 logLevel: info
 logFormat: text
-topologyAwareScheduling: {{ enabled: true }}
-"
+topologyAwareScheduling: {{ enabled: {topology_aware} }}
+authorizer:
+  enabled: {authorizer}
+  exemptServiceAccountUserNames:
+    - system:serviceaccount:kube-system:generic-garbage-collector
+    - system:serviceaccount:kube-system:horizontal-pod-autoscaler
+    - system:serviceaccount:kube-system:namespace-controller
+    - system:kube-controller-manager
+{more}"
     )
 }
 

@@ -1,6 +1,7 @@
 //! Reads the API server's audit log.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{BufRead, BufReader, Seek, SeekFrom},
     path::Path,
@@ -35,6 +36,30 @@ impl Write {
     }
 }
 
+/// Any request of somebody whose requests are all logged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Request {
+    /// What was to be done.
+    pub verb: String,
+    /// API group; empty for the core group.
+    pub group: String,
+    /// Resource, with its subresource.
+    pub resource: String,
+    /// Namespace of the object; empty for all, and for objects without.
+    pub namespace: String,
+    /// Name of the object; empty for many.
+    pub name: String,
+    /// Whether it was refused for want of a right. A quota refuses with the same code, but is no right.
+    pub refused: bool,
+}
+
+impl std::fmt::Display for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { verb, group, resource, namespace, name, .. } = self;
+        write!(f, "{verb} {resource} ({group}) {namespace}/{name}")
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
@@ -44,6 +69,8 @@ struct Entry {
     user: User,
     object_ref: Option<ObjectRef>,
     response_status: Option<ResponseStatus>,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +80,10 @@ struct User {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct ObjectRef {
+    #[serde(default)]
+    api_group: String,
     #[serde(default)]
     resource: String,
     subresource: Option<String>,
@@ -68,11 +98,52 @@ struct ResponseStatus {
     code: Option<u16>,
 }
 
+impl ObjectRef {
+    fn full_resource(&self) -> String {
+        match &self.subresource {
+            Some(sub) => format!("{}/{sub}", self.resource),
+            None => self.resource.clone(),
+        }
+    }
+}
+
 const READS: [&str; 3] = ["get", "list", "watch"];
+/// Group of leases, which are a heartbeat and no writes that count.
+const HEARTBEAT: &str = "coordination.k8s.io";
+/// What the server notes about its decision.
+const DECISION: &str = "authorization.k8s.io/decision";
 
 /// All requests of an audit log that may have changed something, in order.
 pub fn writes(log: &Path) -> Result<Vec<Write>> {
     Tail::open(log)?.more()
+}
+
+/// All requests of a user, in order. The policy has to log reads of this user.
+pub(super) fn requests_of(log: &Path, user: &str) -> Result<Vec<Request>> {
+    let mut file = BufReader::new(File::open(log).with_context(|| log.display().to_string())?);
+    let (mut line, mut requests) = (String::new(), Vec::new());
+    while file.read_line(&mut line)? > 0 {
+        // Most lines are other people's and need not be understood.
+        if line.contains(user) {
+            requests.extend(request_of(&line, user));
+        }
+        line.clear();
+    }
+    Ok(requests)
+}
+
+/// The request that a line tells of, if it is this user's and about an object.
+fn request_of(line: &str, user: &str) -> Option<Request> {
+    let entry: Entry = serde_json::from_str(line).ok()?;
+    let object = entry.object_ref.filter(|_| entry.user.username == user)?;
+    Some(Request {
+        verb: entry.verb,
+        resource: object.full_resource(),
+        group: object.api_group,
+        namespace: object.namespace,
+        name: object.name,
+        refused: entry.annotations.get(DECISION).is_some_and(|it| it == "forbid"),
+    })
 }
 
 /// A place in an audit log that is still being written.
@@ -109,17 +180,16 @@ impl Tail {
     }
 }
 
-/// The write that a line tells of; `None` where it tells of a read, or where we came in at its middle.
+/// The write that a line tells of; `None` where it tells of a read or a heartbeat, or where we came in at its middle.
 fn parse(line: &str) -> Option<Write> {
     let entry: Entry = serde_json::from_str(line).ok()?;
     let object = entry.object_ref.filter(|_| !READS.contains(&entry.verb.as_str()))?;
-    let resource = match object.subresource {
-        Some(sub) => format!("{}/{sub}", object.resource),
-        None => object.resource,
-    };
+    if object.api_group == HEARTBEAT {
+        return None;
+    }
     Some(Write {
         verb: entry.verb,
-        resource,
+        resource: object.full_resource(),
         namespace: object.namespace,
         name: object.name,
         user: entry.user.username,
@@ -146,5 +216,27 @@ mod tests {
         assert_eq!(write.what(), "patch pods/status");
         assert_eq!((write.namespace.as_str(), write.name.as_str(), write.code), ("n", "p", 409));
         assert_eq!(parse("half a li"), None);
+    }
+    #[test]
+    fn heartbeats_are_no_writes() {
+        let line = r#"{"verb":"update","user":{"username":"us"},
+            "objectRef":{"apiGroup":"coordination.k8s.io","resource":"leases","namespace":"n","name":"l"}}"#;
+        assert_eq!(parse(line), None);
+        let request = request_of(line, "us").unwrap();
+        assert_eq!(request.to_string(), "update leases (coordination.k8s.io) n/l");
+    }
+
+    /// A quota says 403 too, and so does a namespace that ends.
+    #[test]
+    fn only_a_missing_right_is_a_refusal() {
+        let line = |decision: &str| {
+            format!(
+                r#"{{"verb":"create","user":{{"username":"us"}},"objectRef":{{"resource":"pods","namespace":"n"}},
+                "responseStatus":{{"code":403}},"annotations":{{"authorization.k8s.io/decision":"{decision}"}}}}"#
+            )
+        };
+        assert!(request_of(&line("forbid"), "us").unwrap().refused);
+        assert!(!request_of(&line("allow"), "us").unwrap().refused);
+        assert_eq!(request_of(&line("forbid"), "them"), None);
     }
 }

@@ -6,13 +6,16 @@ use anyhow::Result;
 
 use super::{gates::Gates, ports::Ports, programs::Programs, reaper::Command};
 
-/// Who asked for what, without bodies: enough to count writes. Leases are left out, they are the heartbeat.
+/// Who asked for what, without bodies: enough to count writes, and to know what the operator's account needs. Of
+/// everybody else, reads and heartbeats are left out.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
+  - { level: Metadata, users: [\"system:serviceaccount:grove-system:grove-operator\"] }
   - { level: None, resources: [{ group: coordination.k8s.io }] }
+  - { level: None, verbs: [get, list, watch] }
   - { level: Metadata }
 ";
 
@@ -122,7 +125,7 @@ impl Plane {
             // A node that is silent is noticed as fast as a busy machine allows: the kubelets are one process that
             // competes with all others for it, and a lease that comes late takes every pod of its node with it.
             "--node-monitor-period=1s".to_owned(),
-            "--node-monitor-grace-period=40s".to_owned(),
+            "--node-monitor-grace-period=90s".to_owned(),
             "--controllers=*,-node-ipam-controller,-persistentvolume-binder-controller,\
              -persistentvolume-attach-detach-controller"
                 .to_owned(),
@@ -153,7 +156,7 @@ impl Plane {
             // A node with this label is no longer played: its kubelet is lost. (By an annotation it cannot be done:
             // kwok's annotation selector does not know "not".)
             "--manage-nodes-with-label-selector=!e2e.grove.io/lost".to_owned(),
-            // Renewed every quarter of it, so three may be late before the grace period above ends.
+            // Renewed every quarter of it, so eight may be late before the grace period above ends.
             "--node-lease-duration-seconds=40".to_owned(),
             // Room for thousands of pods, and apart from the addresses of Services.
             "--cidr=10.64.0.0/12".to_owned(),

@@ -27,7 +27,7 @@ use kube::{
 
 pub(crate) use self::ports::free as free_ports;
 pub use self::{
-    audit::{Tail, Write, writes},
+    audit::{Request, Tail, Write, writes},
     gates::Gates,
     link::Link,
     programs::{Programs, repository},
@@ -136,16 +136,23 @@ impl Cluster {
         Tail::from_now(&self.audit_log())
     }
 
+    /// All requests of the operator's account, from the audit log.
+    pub fn requests_of(&self, user: &str) -> Result<Vec<Request>> {
+        audit::requests_of(&self.audit_log(), user)
+    }
+
     fn audit_log(&self) -> PathBuf {
         self.options.folder.join("log/audit.log")
     }
 
     /// Ends everything and waits for it.
     pub async fn stop(self) -> Result<()> {
-        match Arc::try_unwrap(self.reaper) {
-            Ok(reaper) => reaper.finish().await,
-            Err(_) => bail!("the cluster is still in use"),
-        }
+        self.reaper.finish().await
+    }
+
+    /// Waits until a program that should go on has ended, and tells which.
+    pub(crate) async fn until_one_ends(&self) -> anyhow::Error {
+        self.reaper.until_one_ends().await
     }
 
     async fn until_ready(&self) -> Result<()> {

@@ -72,7 +72,7 @@ enum Answer {
 
 /// Our end of the pipe.
 pub struct Reaper {
-    child: tokio::process::Child,
+    child: tokio::sync::Mutex<tokio::process::Child>,
     /// One order at a time, so that answers belong to orders.
     pipe: tokio::sync::Mutex<Pipe>,
     /// Programs that ended by themselves, with their exit codes.
@@ -113,7 +113,7 @@ impl Reaper {
             }
         });
         let pipe = tokio::sync::Mutex::new(Pipe { orders, answers });
-        Ok(Self { child, pipe, exited, lasting: Mutex::default() })
+        Ok(Self { child: tokio::sync::Mutex::new(child), pipe, exited, lasting: Mutex::default() })
     }
 
     /// Starts a program that goes on until it is stopped.
@@ -176,9 +176,23 @@ impl Reaper {
         Ok(())
     }
 
-    pub(super) async fn finish(mut self) -> Result<()> {
-        drop(self.pipe.get_mut().orders.take());
-        self.child.wait().await?;
+    /// Waits until a program that should go on has ended, and tells which.
+    pub(super) async fn until_one_ends(&self) -> anyhow::Error {
+        let mut exited = self.exited.clone();
+        loop {
+            if let Err(error) = self.check() {
+                return error;
+            }
+            if exited.changed().await.is_err() {
+                return anyhow::anyhow!("the reaper has ended");
+            }
+        }
+    }
+
+    /// Ends everything and waits for it. Whoever else still holds the reaper is told by its next order.
+    pub(super) async fn finish(&self) -> Result<()> {
+        drop(self.pipe.lock().await.orders.take());
+        self.child.lock().await.wait().await?;
         Ok(())
     }
 

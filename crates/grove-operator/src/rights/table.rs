@@ -1,0 +1,206 @@
+//! The table: what each part of the operator asks of the API server. A request that is not here is refused; a row that
+//! nothing needs is found by the scenarios, which hold the audit log against it.
+
+use grove_api::constants::{GROUP, SCHEDULER_GROUP, webhooks};
+
+use super::Feature;
+
+/// Where a row holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    /// In the whole cluster.
+    Cluster,
+    /// In the namespace of the operator.
+    Own,
+    /// In the namespace of the leader's lease.
+    Lease,
+}
+
+/// Which objects a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All of the kind: either the users choose the names, or the verb cannot be limited by name.
+    Any,
+    /// Those with these names.
+    Named(&'static [&'static str]),
+    /// The leader's lease.
+    Lease,
+    /// The Secret of the webhook certificate.
+    Certificate,
+}
+
+/// One row.
+pub(super) struct Row {
+    pub(super) feature: Feature,
+    pub(super) place: Where,
+    pub(super) group: &'static str,
+    pub(super) resources: &'static [&'static str],
+    pub(super) which: Which,
+    pub(super) verbs: &'static [&'static str],
+    pub(super) reason: &'static str,
+}
+
+const CHILD: &[&str] = &["get", "list", "watch", "create", "patch", "delete", "deletecollection"];
+const CORE: &str = "";
+const ADMISSION: &str = "admissionregistration.k8s.io";
+
+const fn everywhere(
+    feature: Feature,
+    group: &'static str,
+    resources: &'static [&'static str],
+    verbs: &'static [&'static str],
+    reason: &'static str,
+) -> Row {
+    Row { feature, place: Where::Cluster, group, resources, which: Which::Any, verbs, reason }
+}
+
+/// All rows, in the order in which they are printed.
+pub(super) const TABLE: &[Row] = &[
+    everywhere(
+        Feature::Workloads,
+        GROUP,
+        &["podcliquesets"],
+        &["list", "watch", "patch"],
+        "sets are watched; a patch sets and removes our finalizer",
+    ),
+    everywhere(
+        Feature::Workloads,
+        GROUP,
+        &["podcliques", "podcliquescalinggroups"],
+        CHILD,
+        "made from a set, kept as the set says, removed with it; one is read when a create meets an existing name",
+    ),
+    everywhere(
+        Feature::Workloads,
+        GROUP,
+        &["podcliquesets/status", "podcliques/status", "podcliquescalinggroups/status"],
+        &["patch"],
+        "what is there, and what is awaited",
+    ),
+    everywhere(
+        Feature::Workloads,
+        GROUP,
+        &["podcliquesets/finalizers", "podcliques/finalizers", "podcliquescalinggroups/finalizers"],
+        &["update"],
+        "children name their owner with blockOwnerDeletion, which the admission plugin \
+         OwnerReferencesPermissionEnforcement allows only to who may do this",
+    ),
+    everywhere(
+        Feature::Workloads,
+        SCHEDULER_GROUP,
+        &["podgangs"],
+        CHILD,
+        "one for each unit that is placed as a whole; references follow its pods",
+    ),
+    everywhere(
+        Feature::Workloads,
+        SCHEDULER_GROUP,
+        &["podgangs/status"],
+        &["patch"],
+        "tells the scheduler that a gang is complete, and users what it waits for",
+    ),
+    everywhere(
+        Feature::Workloads,
+        CORE,
+        &["pods"],
+        &["list", "watch", "create", "patch", "delete", "deletecollection"],
+        "the pods of a set; a patch lifts the scheduling gate and lets a role start that waited for others",
+    ),
+    everywhere(
+        Feature::Workloads,
+        CORE,
+        &["services"],
+        CHILD,
+        "the headless Service of each replica of a set",
+    ),
+    everywhere(
+        Feature::Workloads,
+        "autoscaling",
+        &["horizontalpodautoscalers"],
+        CHILD,
+        "where a role or a scaling group asks to be scaled by load",
+    ),
+    everywhere(
+        Feature::Workloads,
+        "events.k8s.io",
+        &["events"],
+        &["create"],
+        "what happened, for people; never read, never changed",
+    ),
+    everywhere(
+        Feature::Topology,
+        GROUP,
+        &["clustertopologybindings"],
+        &["list", "watch"],
+        "constraints of sets are held against it, in admission and in conditions; also while placement by topology is off, \
+         to say so",
+    ),
+    Row {
+        feature: Feature::LeaderElection,
+        place: Where::Lease,
+        group: "coordination.k8s.io",
+        resources: &["leases"],
+        which: Which::Lease,
+        verbs: &["get", "update"],
+        reason: "who leads, by one lease",
+    },
+    Row {
+        feature: Feature::LeaderElection,
+        place: Where::Lease,
+        group: "coordination.k8s.io",
+        resources: &["leases"],
+        which: Which::Any,
+        verbs: &["create"],
+        reason: "the lease, the first time; Kubernetes cannot limit a create by name",
+    },
+    Row {
+        feature: Feature::Certificates,
+        place: Where::Own,
+        group: CORE,
+        resources: &["secrets"],
+        which: Which::Certificate,
+        verbs: &["list", "watch", "update"],
+        reason: "the certificate of the webhooks, shared by all replicas of the operator and renewed in time",
+    },
+    Row {
+        feature: Feature::Certificates,
+        place: Where::Own,
+        group: CORE,
+        resources: &["secrets"],
+        which: Which::Any,
+        verbs: &["create"],
+        reason: "that Secret, the first time; Kubernetes cannot limit a create by name",
+    },
+    Row {
+        feature: Feature::Certificates,
+        place: Where::Cluster,
+        group: ADMISSION,
+        resources: &["mutatingwebhookconfigurations"],
+        which: Which::Named(&[webhooks::SET_DEFAULTING.configuration]),
+        verbs: WEBHOOK_CONFIGURATION,
+        reason: "tells the API server which authority signed the certificate, and tells it again when somebody forgets",
+    },
+    Row {
+        feature: Feature::Certificates,
+        place: Where::Cluster,
+        group: ADMISSION,
+        resources: &["validatingwebhookconfigurations"],
+        which: Which::Named(&[
+            webhooks::SET_VALIDATING.configuration,
+            webhooks::TOPOLOGY_VALIDATING.configuration,
+        ]),
+        verbs: WEBHOOK_CONFIGURATION,
+        reason: "likewise",
+    },
+    Row {
+        feature: Feature::AuthorizerCertificate,
+        place: Where::Cluster,
+        group: ADMISSION,
+        resources: &["validatingwebhookconfigurations"],
+        which: Which::Named(&[webhooks::AUTHORIZER.configuration]),
+        verbs: WEBHOOK_CONFIGURATION,
+        reason: "likewise, where the authorizer is on",
+    },
+];
+
+const WEBHOOK_CONFIGURATION: &[&str] = &["list", "watch", "patch"];

@@ -1,0 +1,180 @@
+//! `grove manifests`: everything that an installation needs, as plain YAML.
+//!
+//! `installation` checks what is asked for; `roles`, `workload` and `webhooks` make the objects; here they are put into
+//! an order in which they can be applied, and printed.
+
+mod explain;
+mod installation;
+mod labels;
+mod pod;
+mod roles;
+mod webhooks;
+mod workload;
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::{Args, ValueEnum};
+use grove_api::schema::CRDS;
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Serialize;
+use serde_json::Value;
+
+use self::installation::{Installation, Reach};
+use crate::cli::Outcome;
+
+/// Print what an installation needs: CRDs, rights, configuration, Deployment and webhooks.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    grove manifests --image registry.example.com/grove:1.0 | kubectl apply --server-side -f -\n  \
+    grove manifests --config operator.yaml --explain-rights\n  \
+    grove manifests --only ClusterRole,Role\n\n\
+    `--server-side` because the CRDs are larger than what kubectl can keep in an annotation.")]
+pub(crate) struct Manifests {
+    /// The operator's configuration [default: leader election and upstream's ports].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Namespace of the operator.
+    #[arg(short, long, value_name = "NAME", default_value = "grove-system")]
+    namespace: String,
+
+    /// Image with this program.
+    #[arg(long, default_value = concat!("grove:", env!("CARGO_PKG_VERSION")))]
+    image: String,
+
+    /// Image with grove-initc, for pods that start in order.
+    #[arg(long, value_name = "IMAGE", default_value = concat!("grove-initc:", env!("CARGO_PKG_VERSION")))]
+    init_image: String,
+
+    /// Operators, of which one works and all serve webhooks [default: 2 with leader election, else 1].
+    #[arg(long, value_name = "COUNT")]
+    replicas: Option<i32>,
+
+    /// The operator runs outside of the cluster and serves webhooks at this address: no ConfigMap, Service or Deployment.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["image", "init_image", "replicas", "priority_class"])]
+    webhook_url: Option<String>,
+
+    /// Authority of the webhook certificate, where the operator does not make it (certProvisionMode: manual).
+    #[arg(long, value_name = "FILE")]
+    ca_bundle: Option<PathBuf>,
+
+    /// Annotation of the webhook configurations, for whoever fills in the authority (certProvisionMode: manual).
+    #[arg(long, value_name = "KEY=VALUE")]
+    webhook_annotation: Vec<String>,
+
+    /// Give the operator a PriorityClass of its own, so that it is among the last to be evicted.
+    #[arg(long)]
+    priority_class: bool,
+
+    /// Leave out the Namespace.
+    #[arg(long)]
+    no_namespace: bool,
+
+    /// Leave out the CustomResourceDefinitions.
+    #[arg(long)]
+    no_crds: bool,
+
+    /// Only objects of these kinds.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        value_delimiter = ',',
+        ignore_case = true,
+        hide_possible_values = true
+    )]
+    only: Vec<Kind>,
+
+    /// Print the operator's rights and what each is for, as a Markdown table, instead of manifests.
+    #[arg(long)]
+    explain_rights: bool,
+}
+
+/// Kinds of objects, in an order in which they can be applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+enum Kind {
+    Namespace,
+    CustomResourceDefinition,
+    PriorityClass,
+    ServiceAccount,
+    ClusterRole,
+    ClusterRoleBinding,
+    Role,
+    RoleBinding,
+    ConfigMap,
+    Service,
+    Deployment,
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+}
+
+/// An object to print.
+struct Object {
+    kind: Kind,
+    value: Value,
+}
+
+impl Object {
+    fn new(kind: Kind, object: &impl Serialize) -> io::Result<Self> {
+        Ok(Self { kind, value: serde_json::to_value(object).map_err(io::Error::other)? })
+    }
+}
+
+impl Manifests {
+    pub(crate) fn run(self) -> io::Result<Outcome> {
+        let Some(installation) = Installation::read(&self)? else { return Ok(Outcome::Unusable) };
+        let mut out = io::stdout().lock();
+        if self.explain_rights {
+            out.write_all(explain::rights(&installation).as_bytes())?;
+            return Ok(Outcome::Success);
+        }
+        let objects = self.objects(&installation)?;
+        if objects.is_empty() {
+            return Err(invalid("no object of the chosen kinds belongs to this installation"));
+        }
+        for object in objects {
+            let text = serde_saphyr::to_string(&object.value).map_err(io::Error::other)?;
+            write!(out, "---\n{text}")?;
+        }
+        Ok(Outcome::Success)
+    }
+
+    /// All objects that were asked for, in order.
+    fn objects(&self, installation: &Installation) -> io::Result<Vec<Object>> {
+        let mut objects = Vec::new();
+        if !self.no_namespace {
+            objects.push(Object::new(Kind::Namespace, &namespace(&installation.namespace))?);
+        }
+        if !self.no_crds {
+            let crds =
+                CRDS.iter().map(|it| Object { kind: Kind::CustomResourceDefinition, value: it.to_value() });
+            objects.extend(crds);
+        }
+        objects.extend(roles::objects(installation)?);
+        if installation.reach == Reach::Service {
+            objects.extend(workload::objects(installation)?);
+        }
+        objects.extend(webhooks::objects(installation)?);
+        objects.retain(|it| self.only.is_empty() || self.only.contains(&it.kind));
+        // Stable: within a kind the order is that of the code.
+        objects.sort_by_key(|it| it.kind);
+        Ok(objects)
+    }
+}
+
+fn namespace(name: &str) -> Namespace {
+    Namespace {
+        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+        ..Namespace::default()
+    }
+}
+
+/// An argument cannot be used.
+fn invalid(text: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text.into())
+}

@@ -1,0 +1,191 @@
+//! The pods of the operator: as Pod Security "restricted" wants them, and with nothing writable.
+
+use std::collections::BTreeMap;
+
+use grove_api::config::CertProvisionMode;
+use k8s_openapi::api::core::v1::{
+    Capabilities, ConfigMapVolumeSource, Container, ContainerPort, EnvVar, EnvVarSource, HTTPGetAction,
+    Lifecycle, LifecycleHandler, ObjectFieldSelector, PodSecurityContext, PodSpec, PodTemplateSpec, Probe,
+    ResourceRequirements, SeccompProfile, SecretVolumeSource, SecurityContext, SleepAction,
+    TopologySpreadConstraint, Volume, VolumeMount,
+};
+use k8s_openapi::apimachinery::pkg::{
+    api::resource::Quantity,
+    apis::meta::v1::{LabelSelector, ObjectMeta},
+    util::intstr::IntOrString,
+};
+
+use super::{
+    installation::Installation,
+    labels::{self, OPERATOR, PRIORITY_CLASS},
+};
+
+/// Key of the configuration in its ConfigMap.
+pub(super) const CONFIG_FILE: &str = "config.yaml";
+/// Name of the port of the webhooks.
+pub(super) const WEBHOOKS: &str = "webhooks";
+/// Name of the port of the metrics.
+pub(super) const METRICS: &str = "metrics";
+
+const HEALTH: &str = "health";
+const CONFIG_FOLDER: &str = "/etc/grove-operator/config";
+const CONFIG_VOLUME: &str = "operator-config";
+const CERTIFICATE_VOLUME: &str = "grove-webhook-server-cert";
+/// "Nobody" of images without a shell: any number but 0 will do.
+const USER: i64 = 65_532;
+
+pub(super) fn template(installation: &Installation, config_name: String) -> PodTemplateSpec {
+    let config = ConfigMapVolumeSource { name: config_name, ..ConfigMapVolumeSource::default() };
+    let mut volumes =
+        vec![Volume { name: CONFIG_VOLUME.to_owned(), config_map: Some(config), ..Volume::default() }];
+    volumes.extend(certificate_volume(installation));
+    PodTemplateSpec {
+        metadata: Some(ObjectMeta { labels: Some(labels::of_pods()), ..ObjectMeta::default() }),
+        spec: Some(PodSpec {
+            service_account_name: Some(OPERATOR.to_owned()),
+            automount_service_account_token: Some(true),
+            enable_service_links: Some(false),
+            priority_class_name: installation.priority_class.then(|| PRIORITY_CLASS.to_owned()),
+            security_context: Some(PodSecurityContext {
+                run_as_non_root: Some(true),
+                run_as_user: Some(USER),
+                run_as_group: Some(USER),
+                fs_group: Some(USER),
+                seccomp_profile: Some(SeccompProfile {
+                    type_: "RuntimeDefault".to_owned(),
+                    ..SeccompProfile::default()
+                }),
+                ..PodSecurityContext::default()
+            }),
+            // The loss of one node is not the loss of all operators.
+            topology_spread_constraints: Some(vec![TopologySpreadConstraint {
+                max_skew: 1,
+                topology_key: "kubernetes.io/hostname".to_owned(),
+                when_unsatisfiable: "ScheduleAnyway".to_owned(),
+                label_selector: Some(LabelSelector {
+                    match_labels: Some(labels::of_pods()),
+                    ..LabelSelector::default()
+                }),
+                ..TopologySpreadConstraint::default()
+            }]),
+            containers: vec![container(installation)],
+            volumes: Some(volumes),
+            ..PodSpec::default()
+        }),
+    }
+}
+
+fn container(installation: &Installation) -> Container {
+    let servers = &installation.config.server;
+    let port = |name: &str, number: u16| ContainerPort {
+        name: Some(name.to_owned()),
+        container_port: number.into(),
+        protocol: Some("TCP".to_owned()),
+        ..ContainerPort::default()
+    };
+    let mut mounts = vec![mount(CONFIG_VOLUME, CONFIG_FOLDER)];
+    if certificate_volume(installation).is_some() {
+        mounts.push(mount(CERTIFICATE_VOLUME, &servers.webhooks.server_cert_dir));
+    }
+    Container {
+        name: OPERATOR.to_owned(),
+        image: Some(installation.image.clone()),
+        command: Some(vec!["grove".to_owned()]),
+        args: Some(vec!["operator".to_owned(), format!("--config={CONFIG_FOLDER}/{CONFIG_FILE}")]),
+        env: Some(environment(installation)),
+        ports: Some(vec![
+            port(WEBHOOKS, servers.webhooks.port),
+            port(HEALTH, servers.health_probes.port),
+            port(METRICS, servers.metrics.port),
+        ]),
+        liveness_probe: Some(probe("/healthz", 10)),
+        readiness_probe: Some(probe("/readyz", 5)),
+        resources: Some(ResourceRequirements {
+            requests: Some(quantities(&[("cpu", "50m"), ("memory", "128Mi")])),
+            // No limit on processor time: a leader that is slowed down loses its lease.
+            limits: Some(quantities(&[("memory", "1Gi")])),
+            ..ResourceRequirements::default()
+        }),
+        security_context: Some(SecurityContext {
+            allow_privilege_escalation: Some(false),
+            capabilities: Some(Capabilities {
+                drop: Some(vec!["ALL".to_owned()]),
+                ..Capabilities::default()
+            }),
+            read_only_root_filesystem: Some(true),
+            ..SecurityContext::default()
+        }),
+        // The API server goes on asking until it has heard that the pod is going.
+        lifecycle: Some(Lifecycle {
+            pre_stop: Some(LifecycleHandler {
+                sleep: Some(SleepAction { seconds: 5 }),
+                ..LifecycleHandler::default()
+            }),
+            ..Lifecycle::default()
+        }),
+        // What it says last when it cannot go on is then in the pod's status.
+        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
+        volume_mounts: Some(mounts),
+        ..Container::default()
+    }
+}
+
+fn environment(installation: &Installation) -> Vec<EnvVar> {
+    let account = ObjectFieldSelector {
+        field_path: "spec.serviceAccountName".to_owned(),
+        ..ObjectFieldSelector::default()
+    };
+    vec![
+        EnvVar {
+            name: "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME".to_owned(),
+            value_from: Some(EnvVarSource { field_ref: Some(account), ..EnvVarSource::default() }),
+            ..EnvVar::default()
+        },
+        EnvVar {
+            name: "GROVE_INIT_CONTAINER_IMAGE".to_owned(),
+            value: Some(installation.init_image.clone()),
+            ..EnvVar::default()
+        },
+    ]
+}
+
+/// A certificate that somebody else makes comes as files; one of our own is read from its Secret.
+fn certificate_volume(installation: &Installation) -> Option<Volume> {
+    let webhooks = &installation.config.server.webhooks;
+    (webhooks.cert_provision_mode == CertProvisionMode::Manual).then(|| Volume {
+        name: CERTIFICATE_VOLUME.to_owned(),
+        secret: Some(SecretVolumeSource {
+            secret_name: Some(webhooks.secret_name.clone()),
+            // The operator says that it is missing, which tells more than a pod that does not start.
+            optional: Some(true),
+            ..SecretVolumeSource::default()
+        }),
+        ..Volume::default()
+    })
+}
+
+fn mount(name: &str, path: &str) -> VolumeMount {
+    VolumeMount {
+        name: name.to_owned(),
+        mount_path: path.to_owned(),
+        read_only: Some(true),
+        ..VolumeMount::default()
+    }
+}
+
+fn probe(path: &str, period: i32) -> Probe {
+    Probe {
+        http_get: Some(HTTPGetAction {
+            path: Some(path.to_owned()),
+            port: IntOrString::String(HEALTH.to_owned()),
+            ..HTTPGetAction::default()
+        }),
+        period_seconds: Some(period),
+        timeout_seconds: Some(5),
+        ..Probe::default()
+    }
+}
+
+fn quantities(all: &[(&str, &str)]) -> BTreeMap<String, Quantity> {
+    all.iter().map(|(name, amount)| ((*name).to_owned(), Quantity((*amount).to_owned()))).collect()
+}

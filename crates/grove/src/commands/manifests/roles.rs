@@ -1,0 +1,154 @@
+//! The operator's account and its rights, from the table in `grove-operator`.
+
+use std::io;
+
+use grove_operator::rights::{Place, Right, rights};
+use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::rbac::v1::{
+    ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject,
+};
+
+use super::{
+    Kind, Object,
+    installation::Installation,
+    labels::{CERTIFICATE_ROLE, CLUSTER_ROLE, LEASE_ROLE, OPERATOR, labels, metadata},
+};
+
+const API_GROUP: &str = "rbac.authorization.k8s.io";
+
+/// A role in a namespace: its name, what its labels call it, and the group of what it is about.
+const ROLES: [(&str, &str, &str); 2] =
+    [(LEASE_ROLE, "operator-lease", "coordination.k8s.io"), (CERTIFICATE_ROLE, "operator-certificate", "")];
+
+pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
+    let namespace = &installation.namespace;
+    let rights = rights(&installation.config, namespace);
+    let account = ServiceAccount {
+        metadata: metadata(
+            OPERATOR,
+            Some(namespace),
+            labels("operator-serviceaccount", "grove-operator-service-account"),
+        ),
+        // The Deployment asks for it; nothing else that runs in the namespace gets it by accident.
+        automount_service_account_token: Some(false),
+        ..ServiceAccount::default()
+    };
+    let everywhere = ClusterRole {
+        metadata: metadata(CLUSTER_ROLE, None, labels("operator-clusterrole", OPERATOR)),
+        rules: Some(rules(&rights, |it| it.place == Place::Cluster)),
+        ..ClusterRole::default()
+    };
+    let binding = ClusterRoleBinding {
+        metadata: metadata(CLUSTER_ROLE, None, labels("operator-clusterrolebinding", OPERATOR)),
+        role_ref: reference("ClusterRole", CLUSTER_ROLE),
+        subjects: Some(vec![subject(namespace)]),
+    };
+    let mut objects = vec![
+        Object::new(Kind::ServiceAccount, &account)?,
+        Object::new(Kind::ClusterRole, &everywhere)?,
+        Object::new(Kind::ClusterRoleBinding, &binding)?,
+    ];
+    for (name, component, group) in ROLES {
+        let of_role = |it: &Right| it.group == group && it.place != Place::Cluster;
+        let Some(Place::Namespace(place)) = rights.iter().find(|it| of_role(it)).map(|it| &it.place) else {
+            continue;
+        };
+        let role = Role {
+            metadata: metadata(name, Some(place), labels(&format!("{component}-role"), OPERATOR)),
+            rules: Some(rules(&rights, of_role)),
+        };
+        let binding = RoleBinding {
+            metadata: metadata(name, Some(place), labels(&format!("{component}-rolebinding"), OPERATOR)),
+            role_ref: reference("Role", name),
+            subjects: Some(vec![subject(namespace)]),
+        };
+        objects.push(Object::new(Kind::Role, &role)?);
+        objects.push(Object::new(Kind::RoleBinding, &binding)?);
+    }
+    Ok(objects)
+}
+
+fn rules(rights: &[Right], chosen: impl Fn(&Right) -> bool) -> Vec<PolicyRule> {
+    let all = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    rights
+        .iter()
+        .filter(|it| chosen(it))
+        .map(|it| PolicyRule {
+            api_groups: Some(vec![it.group.to_owned()]),
+            resources: Some(all(it.resources)),
+            resource_names: (!it.names.is_empty()).then(|| it.names.clone()),
+            verbs: all(it.verbs),
+            non_resource_urls: None,
+        })
+        .collect()
+}
+
+fn reference(kind: &str, name: &str) -> RoleRef {
+    RoleRef { api_group: Some(API_GROUP.to_owned()), kind: kind.to_owned(), name: name.to_owned() }
+}
+
+fn subject(namespace: &str) -> Subject {
+    Subject {
+        api_group: None,
+        kind: "ServiceAccount".to_owned(),
+        name: OPERATOR.to_owned(),
+        namespace: Some(namespace.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use grove_api::config::OperatorConfiguration;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The roles are the table, whatever is on: nothing is lost on the way and nothing is added.
+    #[test]
+    fn the_roles_are_the_table() {
+        for (elects, authorizes) in [(false, false), (true, false), (true, true)] {
+            let mut config = OperatorConfiguration::default();
+            config.leader_election.enabled = elects;
+            config.authorizer.enabled = authorizes;
+            let mut wanted: Vec<_> = rights(&config, "n")
+                .into_iter()
+                .map(|it| {
+                    let place = match it.place {
+                        Place::Cluster => Value::Null,
+                        Place::Namespace(name) => name.into(),
+                    };
+                    let names = if it.names.is_empty() { Value::Null } else { json!(it.names) };
+                    json!([place, [it.group], it.resources, names, it.verbs]).to_string()
+                })
+                .collect();
+            let objects = objects(&Installation { config, ..Installation::example() }).unwrap();
+            let mut found = Vec::new();
+            for role in objects.iter().map(|it| &it.value) {
+                for rule in role["rules"].as_array().into_iter().flatten() {
+                    let place = &role["metadata"]["namespace"];
+                    let [groups, resources, names, verbs] =
+                        ["apiGroups", "resources", "resourceNames", "verbs"].map(|it| &rule[it]);
+                    found.push(json!([place, groups, resources, names, verbs]).to_string());
+                }
+            }
+            wanted.sort();
+            found.sort();
+            assert_eq!(found, wanted);
+        }
+    }
+
+    #[test]
+    fn the_lease_has_its_role_where_the_lease_is() {
+        let mut config = OperatorConfiguration::default();
+        config.leader_election.enabled = true;
+        config.leader_election.resource_namespace = "locks".to_owned();
+        let objects = objects(&Installation { config, ..Installation::example() }).unwrap();
+        for kind in [Kind::Role, Kind::RoleBinding] {
+            let of_kind = objects.iter().filter(|it| it.kind == kind).map(|it| &it.value);
+            let places: Vec<_> = of_kind.map(|it| it["metadata"]["namespace"].as_str().unwrap()).collect();
+            assert_eq!(places, ["locks", "n"]);
+        }
+        let bindings = objects.iter().filter(|it| it.kind == Kind::RoleBinding);
+        assert!(bindings.into_iter().all(|it| it.value["subjects"][0]["namespace"] == "n"));
+    }
+}
