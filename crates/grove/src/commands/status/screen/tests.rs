@@ -1,0 +1,194 @@
+use serde_json::json;
+
+use super::*;
+use crate::commands::status::fixture::{chat, clique, conditions, gang, objects, pod, ready, set};
+
+#[test]
+fn a_set_its_gangs_and_its_roles() {
+    let screen = Screen::of(&chat(), "chat").unwrap();
+    assert_eq!(screen.state, State::Progressing);
+    assert_eq!((screen.available_replicas, screen.wanted_replicas), (0, 1));
+    let gang = &screen.gangs[0];
+    assert_eq!((gang.ready_pods, gang.wanted_pods, gang.phase.as_str()), (1, 3, "Pending"));
+    assert_eq!(gang.awaited, "the scheduler finds no place: chat-0-decode-0: 0/2 nodes are available");
+    let roles: Vec<_> = screen
+        .roles
+        .iter()
+        .map(|it| (it.name.as_str(), it.ready_pods, it.wanted_pods, it.minimum_pods))
+        .collect();
+    assert_eq!(
+        roles,
+        [("chat-0-decode", 0, 2, 1), ("chat-0-router", 1, 1, 1)],
+        "what is missing comes first"
+    );
+    assert_eq!(screen.roles[0].awaited[0].pods, 2);
+    assert!(screen.roles[1].is_well());
+}
+
+#[test]
+fn a_set_that_is_not_there() {
+    assert!(Screen::of(&chat(), "other").is_none());
+}
+
+#[test]
+fn what_belongs_to_others_is_left_out() {
+    let mut seen = chat();
+    let mut stranger = clique("other-0-a", "other-0", 1, 1);
+    stranger.labels_mut().insert(labels::PART_OF.to_owned(), "other".to_owned());
+    let mut elsewhere = clique("chat-0-x", "chat-0", 1, 1);
+    elsewhere.metadata.namespace = Some("elsewhere".to_owned());
+    seen.cliques.extend(objects(vec![stranger, elsewhere]));
+    assert_eq!(Screen::of(&seen, "chat").unwrap().roles.len(), 2);
+}
+
+#[test]
+fn states() {
+    let says = |available: &str, progressing: &str| {
+        let all = conditions(&[("Available", available, "", ""), ("Progressing", progressing, "", "")]);
+        json!({ "conditions": all })
+    };
+    let rows = [
+        (says("True", "False"), State::Available),
+        (says("True", "True"), State::AvailableProgressing),
+        (says("False", "True"), State::Progressing),
+        (says("False", "False"), State::Unavailable),
+        // Upstream's operator writes no such conditions.
+        (json!({ "availableReplicas": 1 }), State::Available),
+        (json!({ "availableReplicas": 0 }), State::Progressing),
+        (json!(null), State::Unseen),
+    ];
+    for (status, want) in rows {
+        assert_eq!(State::of(&set(1, status.clone())), want, "{status}");
+    }
+    let mut going = set(1, says("True", "False"));
+    going.metadata.deletion_timestamp = serde_json::from_value(json!("2027-01-01T00:00:00Z")).unwrap();
+    assert_eq!(State::of(&going), State::Deleting);
+}
+
+#[test]
+fn notes_say_only_what_is_amiss() {
+    let all = conditions(&[
+        ("Available", "True", "", "fine"),
+        ("Progressing", "False", "", "done"),
+        ("TopologyLevelsUnavailable", "False", "", "has every level"),
+        ("UpdatePending", "False", "", "current"),
+    ]);
+    assert!(notes(&set(1, json!({ "observedGeneration": 2, "conditions": all }))).is_empty());
+    let all = conditions(&[
+        ("Available", "False", "", "a is missing"),
+        ("Progressing", "True", "", "1 of 2"),
+        ("ReplicaFailure", "True", "", "quota"),
+        ("TopologyLevelsUnavailable", "Unknown", "", "no binding"),
+        ("SchedulerCapabilityGap", "True", "", "topology"),
+        ("UpdatePending", "True", "", "1 old pod"),
+    ]);
+    let error = json!({ "code": "ERR_X", "description": "no", "observedAt": "2027-01-01T00:00:00Z" });
+    let status = json!({ "observedGeneration": 1, "conditions": all, "lastErrors": [error] });
+    assert_eq!(
+        notes(&set(1, status)),
+        [
+            "a is missing",
+            "1 of 2",
+            "the API server refuses pods: quota",
+            "topology: no binding",
+            "the scheduler passes over something: topology",
+            "1 old pod",
+            "error ERR_X: no",
+            "the operator has not acted on the last change yet",
+        ]
+    );
+}
+
+#[test]
+fn a_gang_says_what_comes_first() {
+    type Said<'a> = &'a [(&'a str, &'a str, &'a str, &'a str)];
+    let rows: [(Said<'_>, &str); 6] = [
+        (&[("Ready", "True", "", "x"), ("Unhealthy", "False", "", "y")], ""),
+        (
+            &[("Initialized", "False", "PodsNotCreated", "a"), ("Scheduled", "False", "PodsNotCreated", "b")],
+            "a",
+        ),
+        (
+            &[("Scheduled", "False", "WaitingForScheduler", "w has 0 of at least 1 bound")],
+            "waiting for the scheduler: w has 0 of at least 1 bound",
+        ),
+        (
+            &[("Scheduled", "False", "WaitingForBaseGang", "the base gang goes first")],
+            "the base gang goes first",
+        ),
+        (
+            &[("Ready", "False", "PodsNotReady", "r"), ("Unhealthy", "True", "PodsLost", "u")],
+            "below its minimum: u",
+        ),
+        (
+            &[("Unhealthy", "True", "PodsLost", "u"), ("ReplicaFailure", "True", "FailedCreate", "q")],
+            "the API server refuses pods: q",
+        ),
+    ];
+    for (all, want) in rows {
+        assert_eq!(awaited(&gang("g", "Pending", all).status.unwrap().conditions), want, "{all:?}");
+    }
+}
+
+#[test]
+fn gangs_that_need_attention_come_first() {
+    let mut seen = chat();
+    seen.gangs = objects(vec![
+        gang("a", "Running", &[]),
+        gang("b", "Starting", &[]),
+        gang("c", "Pending", &[]),
+        gang("d", "Running", &[("Unhealthy", "True", "PodsLost", "")]),
+        gang("e", "", &[]),
+    ]);
+    let screen = Screen::of(&seen, "chat").unwrap();
+    let names: Vec<&str> = screen.gangs.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["d", "c", "e", "b", "a"]);
+    assert_eq!(screen.gangs[2].phase, "Pending", "a gang without a status");
+}
+
+#[test]
+fn parents_that_are_not_ready_are_awaited() {
+    let mut seen = chat();
+    let mut late = clique("chat-0-late", "chat-0", 1, 1);
+    late.spec.starts_after = ["chat-0-router", "chat-0-decode", "chat-0-none"].map(str::to_owned).to_vec();
+    seen.cliques.extend(objects(vec![late]));
+    seen.pods.extend(objects(vec![pod("chat-0-late", 0, &json!({ "spec": { "nodeName": "node" } }))]));
+    let screen = Screen::of(&seen, "chat").unwrap();
+    let late = screen.roles.iter().find(|it| it.name == "chat-0-late").unwrap();
+    assert_eq!(late.awaited[0].why, "waiting for chat-0-decode, chat-0-none to be ready first");
+}
+
+#[test]
+fn a_pod_counts_for_the_clique_that_owns_it() {
+    let mut seen = chat();
+    let owner = json!([{ "apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "chat-0-decode", "uid": "u", "controller": true }]);
+    let mut stolen = pod("chat-0-router", 1, &ready());
+    stolen.metadata.owner_references = serde_json::from_value(owner).unwrap();
+    seen.pods.extend(objects(vec![stolen]));
+    let screen = Screen::of(&seen, "chat").unwrap();
+    assert_eq!(screen.roles.iter().find(|it| it.name == "chat-0-decode").unwrap().ready_pods, 1);
+}
+
+/// Machines read it: a field that is renamed breaks them.
+#[test]
+fn json_is_stable() {
+    let value = serde_json::to_value(Screen::of(&chat(), "chat").unwrap()).unwrap();
+    let keys = |value: &serde_json::Value| {
+        let keys = value.as_object().unwrap().keys().map(String::as_str);
+        keys.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(value["state"], "progressing");
+    assert_eq!(
+        keys(&value),
+        "namespace name state availableReplicas wantedReplicas notes gangs groups roles"
+    );
+    assert_eq!(keys(&value["gangs"][0]), "name phase healthy readyPods wantedPods awaited");
+    assert_eq!(keys(&value["groups"][0]), "name availableReplicas wantedReplicas minimumReplicas");
+    assert_eq!(keys(&value["roles"][0]), "name role gang readyPods wantedPods minimumPods awaited");
+    assert_eq!(keys(&value["roles"][0]["awaited"][0]), "pods why");
+    let all = serde_json::to_value(super::super::overview::Overview::of(&chat(), true)).unwrap();
+    assert_eq!(
+        keys(&all["sets"][0]),
+        "namespace name state availableReplicas wantedReplicas readyPods wantedPods runningGangs gangs awaited"
+    );
+}

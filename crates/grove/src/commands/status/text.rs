@@ -1,0 +1,249 @@
+//! What is shown, as text for a terminal: what needs attention first, and never more than a screen or two.
+
+use std::fmt::Write as _;
+
+use owo_colors::OwoColorize;
+
+use super::{
+    overview::Overview,
+    reasons::Reason,
+    screen::{Screen, State},
+};
+
+/// Lines of each list; of more, the ones that need attention.
+const MAX_GANGS: usize = 10;
+const MAX_GROUPS: usize = 10;
+const MAX_ROLES: usize = 20;
+/// Reasons below one role.
+const MAX_REASONS: usize = 3;
+/// Characters of a reason; a scheduler lists every node.
+const MAX_REASON: usize = 400;
+/// Characters of what a gang waits for; its roles say more.
+const MAX_AWAITED: usize = 100;
+
+/// The table of all sets.
+pub(super) fn overview(overview: &Overview) -> String {
+    if overview.sets.is_empty() {
+        return "there is no PodCliqueSet\n".to_owned();
+    }
+    let mut table = Table::new(&["NAMESPACE", "NAME", "REPLICAS", "PODS", "GANGS", "STATE"], 5);
+    for set in &overview.sets {
+        let awaited =
+            if set.awaited.is_empty() { String::new() } else { format!(": {}", short(&set.awaited)) };
+        table.row(
+            colour(set.state),
+            [
+                set.namespace.clone(),
+                set.name.clone(),
+                of(set.available_replicas, set.wanted_replicas),
+                of(set.ready_pods, set.wanted_pods),
+                of(set.running_gangs, set.gangs),
+                format!("{}{awaited}", set.state.words()),
+            ],
+        );
+    }
+    table.text(usize::from(!overview.with_namespace))
+}
+
+/// The screen of one set.
+pub(super) fn screen(screen: &Screen) -> String {
+    let mut out = String::new();
+    let title = format!("{} in namespace {}", screen.name, screen.namespace);
+    let mut state = format!("{} replicas available", of(screen.available_replicas, screen.wanted_replicas));
+    if screen.state != State::Available {
+        state = format!("{state}, {}", screen.state.words());
+    }
+    line(&mut out, &format!("{}: {}", title.bold(), paint(&state, colour(screen.state))));
+    for note in &screen.notes {
+        line(&mut out, &format!("  {}", short(note)));
+    }
+    gangs(&mut out, screen);
+    groups(&mut out, screen);
+    roles(&mut out, screen);
+    out
+}
+
+fn gangs(out: &mut String, screen: &Screen) {
+    let mut table = Table::new(&["GANG", "PHASE", "PODS READY", ""], 1);
+    for gang in screen.gangs.iter().take(MAX_GANGS) {
+        let phase = if gang.healthy { gang.phase.clone() } else { format!("{}, unhealthy", gang.phase) };
+        let tone = if gang.is_well() { Tone::Good } else { Tone::Waiting };
+        table.row(
+            tone,
+            [
+                gang.name.clone(),
+                phase,
+                of(gang.ready_pods, gang.wanted_pods),
+                cut(&gang.awaited, MAX_AWAITED),
+            ],
+        );
+    }
+    let rest: Vec<bool> = screen.gangs.iter().skip(MAX_GANGS).map(super::screen::Gang::is_well).collect();
+    section(out, &table, &rest, "running");
+}
+
+fn groups(out: &mut String, screen: &Screen) {
+    let mut table = Table::new(&["GROUP", "AVAILABLE", "AT LEAST", ""], 1);
+    let is_well = |it: &super::screen::Group| it.available_replicas >= it.wanted_replicas;
+    for group in screen.groups.iter().take(MAX_GROUPS) {
+        let tone = if is_well(group) { Tone::Good } else { Tone::Waiting };
+        let available = of(group.available_replicas, group.wanted_replicas);
+        table.row(tone, [group.name.clone(), available, group.minimum_replicas.to_string(), String::new()]);
+    }
+    let rest: Vec<bool> = screen.groups.iter().skip(MAX_GROUPS).map(is_well).collect();
+    section(out, &table, &rest, "available");
+}
+
+fn roles(out: &mut String, screen: &Screen) {
+    let mut table = Table::new(&["ROLE", "READY", "AT LEAST", ""], 1);
+    for role in screen.roles.iter().take(MAX_ROLES) {
+        let tone = if role.is_well() {
+            Tone::Good
+        } else if role.ready_pods < role.minimum_pods {
+            Tone::Bad
+        } else {
+            Tone::Waiting
+        };
+        let ready = of(role.ready_pods, role.wanted_pods);
+        table.row(tone, [role.name.clone(), ready, role.minimum_pods.to_string(), String::new()]);
+        for reason in role.awaited.iter().take(MAX_REASONS) {
+            table.below(&reason_line(reason));
+        }
+        if let Some(more) = role.awaited.len().checked_sub(MAX_REASONS).filter(|it| *it > 0) {
+            table.below(&format!("… and {more} more reasons"));
+        }
+    }
+    let rest: Vec<bool> = screen.roles.iter().skip(MAX_ROLES).map(super::screen::Role::is_well).collect();
+    section(out, &table, &rest, "ready");
+}
+
+fn reason_line(reason: &Reason) -> String {
+    let pods = if reason.pods == 1 { "pod" } else { "pods" };
+    format!("{} {pods}: {}", reason.pods, short(&reason.why))
+}
+
+/// A list with what was left out of it: whether each of them is well.
+fn section(out: &mut String, table: &Table, rest: &[bool], well: &str) {
+    if table.is_empty() {
+        return;
+    }
+    out.push('\n');
+    out.push_str(&table.text(0));
+    let bad = rest.iter().filter(|it| !**it).count();
+    match (rest.len(), bad) {
+        (0, _) => {}
+        (count, 0) => line(out, &format!("… and {count} more, all {well}")),
+        (count, bad) => line(out, &format!("… and {count} more, {bad} of them not {well}")),
+    }
+}
+
+fn of(have: usize, wanted: usize) -> String {
+    format!("{have} of {wanted}")
+}
+
+fn short(text: &str) -> String {
+    cut(text, MAX_REASON)
+}
+
+/// One line, and not too long a one: others wrote it.
+fn cut(text: &str, max: usize) -> String {
+    let clean: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    match clean.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &clean[..end]),
+        None => clean,
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing into a string does not fail.
+    let _ = writeln!(out, "{}", text.trim_end());
+}
+
+#[derive(Clone, Copy)]
+enum Tone {
+    Good,
+    Waiting,
+    Bad,
+}
+
+fn colour(state: State) -> Tone {
+    match state {
+        State::Available => Tone::Good,
+        State::AvailableProgressing | State::Progressing | State::Deleting => Tone::Waiting,
+        State::Unavailable | State::Unseen => Tone::Bad,
+    }
+}
+
+fn paint(text: &str, tone: Tone) -> String {
+    match tone {
+        Tone::Good => text.green().to_string(),
+        Tone::Waiting => text.yellow().to_string(),
+        Tone::Bad => text.red().to_string(),
+    }
+}
+
+/// Columns as kubectl prints them.
+struct Table {
+    head: Vec<&'static str>,
+    /// The column that has the colour.
+    coloured: usize,
+    rows: Vec<Row>,
+}
+
+enum Row {
+    Cells(Tone, Vec<String>),
+    Below(String),
+}
+
+impl Table {
+    fn new(head: &[&'static str], coloured: usize) -> Self {
+        Self { head: head.to_vec(), coloured, rows: Vec::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn row<const COLUMNS: usize>(&mut self, tone: Tone, cells: [String; COLUMNS]) {
+        self.rows.push(Row::Cells(tone, Vec::from(cells)));
+    }
+
+    /// A line that belongs to the row above it.
+    fn below(&mut self, text: &str) {
+        self.rows.push(Row::Below(text.to_owned()));
+    }
+
+    /// The text, without the first `skip` columns.
+    fn text(&self, skip: usize) -> String {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| match row {
+                Row::Cells(_, cells) => cells.get(column).map(|it| it.chars().count()),
+                Row::Below(_) => None,
+            });
+            cells.chain([self.head[column].len()]).max().unwrap_or_default()
+        };
+        let last = self.head.len().saturating_sub(1);
+        let pad = |column: usize, text: &str| {
+            if column == last { text.to_owned() } else { format!("{text:<width$}   ", width = width(column)) }
+        };
+        let mut out = String::new();
+        let head: String = (skip..=last).map(|it| pad(it, self.head[it])).collect();
+        line(&mut out, &head.trim_end().dimmed().to_string());
+        for row in &self.rows {
+            match row {
+                Row::Below(text) => line(&mut out, &format!("    {text}")),
+                Row::Cells(tone, cells) => {
+                    let cell = |column: usize| {
+                        let text = pad(column, &cells[column]);
+                        if column == self.coloured { paint(&text, *tone) } else { text }
+                    };
+                    line(&mut out, &(skip..=last).map(cell).collect::<String>());
+                }
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests;
