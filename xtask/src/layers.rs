@@ -37,6 +37,8 @@ pub(crate) const TABLE: Table = &[
     ("grove", Allowed::All),
     // Scenarios also run against a real cluster, so they see what a client sees and nothing of the operator.
     ("grove-e2e", Allowed::Only(&["grove-api", "grove-runtime"])),
+    // What a third party writes: a backend sees the framework and the wire, and nothing of the operator.
+    ("example-backend", Allowed::Only(&["grove-api", "grove-scheduler"])),
     ("xtask", Allowed::Only(&[])),
 ];
 

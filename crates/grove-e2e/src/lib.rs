@@ -8,3 +8,4 @@ pub mod objects;
 pub mod operator;
 pub mod scenario;
 pub mod scenarios;
+pub mod up;

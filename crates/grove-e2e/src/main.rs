@@ -1,4 +1,4 @@
-//! The harness on the command line; `make cluster-up`, `make cluster-down` and `make e2e` call it.
+//! The harness on the command line; `make up`, `make cluster-up`, `make cluster-down` and `make e2e` call it.
 
 use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
 
@@ -10,6 +10,7 @@ use grove_e2e::{
     nodes::Hall,
     scenario::{self, Selection},
     scenarios,
+    up::{self, UpOptions},
 };
 
 /// A real Kubernetes control plane on loopback, and scenarios that run on it.
@@ -21,8 +22,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show a sample on a cluster with simulated GPU racks, from nothing to where each pod is.
+    Up(UpOptions),
     /// Start a cluster with simulated GPU racks and print how to use it.
-    Up {
+    Cluster {
         /// Scheduler besides the stock one.
         #[arg(long, value_enum, default_value_t)]
         scheduler: Scheduler,
@@ -45,7 +48,7 @@ enum Command {
         #[arg(long)]
         detach: bool,
     },
-    /// End the cluster that `up --detach` started.
+    /// End the cluster that `cluster --detach` started.
     Down {
         /// Where its files are.
         #[arg(long, default_value = "target/cluster")]
@@ -98,7 +101,8 @@ fn main() -> ExitCode {
 
 async fn run(command: Command) -> Result<bool> {
     match command {
-        Command::Up { scheduler, gates, racks, nodes, gpus, folder, detach } => {
+        Command::Up(options) => up::run(options).await.map(|()| true),
+        Command::Cluster { scheduler, gates, racks, nodes, gpus, folder, detach } => {
             let folder = std::path::absolute(folder)?;
             if let Some(there) = cluster::detached(&folder) {
                 anstream::println!("a cluster is up already");
@@ -112,7 +116,7 @@ async fn run(command: Command) -> Result<bool> {
                     it.map(|it| it.get_name().to_owned()).unwrap_or_default()
                 };
                 let arguments = [
-                    "up".to_owned(),
+                    "cluster".to_owned(),
                     format!("--scheduler={}", value(scheduler.to_possible_value())),
                     format!("--gates={}", value(gates.to_possible_value())),
                     format!("--racks={racks}"),
@@ -145,7 +149,8 @@ async fn run(command: Command) -> Result<bool> {
         }
         Command::Run { only, schedulers, full, compat, folder } => {
             let schedulers: BTreeSet<Scheduler> = schedulers.into_iter().collect();
-            let selection = Selection { only, schedulers, full, folder: std::path::absolute(folder)? };
+            let whole = only.is_empty() && !compat && schedulers.contains(&Scheduler::Kube);
+            let selection = Selection { only, schedulers, full, folder: std::path::absolute(folder)?, whole };
             scenario::run(if compat { scenarios::COMPAT } else { scenarios::ALL }, &selection).await
         }
         Command::Bench(options) => bench::run(options).await.map(|()| true),

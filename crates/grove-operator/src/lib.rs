@@ -2,13 +2,18 @@
 //!
 //! `seen` holds the caches; `wake` says which controller a change concerns; `controllers` have one module for each
 //! kind, with observe, plan and act in this order; `start` puts them
-//! together, and `process` makes a process of it.
+//! together, and `process` makes a process of it. `admission` answers the API server's questions, with the certificate
+//! that `certificates` keeps.
 
+pub mod admission;
+pub mod certificates;
 mod controllers;
 mod error;
+mod init_image;
 mod key;
 mod memory;
 mod process;
+pub mod rights;
 mod schedulers;
 mod seen;
 mod start;
@@ -17,7 +22,7 @@ mod wake;
 pub use self::{
     error::Error,
     key::Key,
-    process::{MINIMUM_KUBERNETES, RunError, run},
+    process::{MINIMUM_KUBERNETES, Options, RunError, run},
     schedulers::Schedulers,
     seen::PodView,
     start::{Concurrency, Operator, Settings},

@@ -5,7 +5,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use grove_api::config::{Controllers, LeaderElection, Loaded, LogFormat, LogLevel, OperatorConfiguration};
+use futures::{FutureExt as _, future::BoxFuture};
+use grove_api::config::{
+    Authorizer as Authorization, CertProvisionMode, Controllers, LeaderElection, Loaded, LogFormat, LogLevel,
+    OperatorConfiguration,
+};
 use grove_api::wire::DurationError;
 use grove_runtime::{
     Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, connect,
@@ -22,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use crate::{
+    admission::{self, Authorizer, Desk, Limits},
+    certificates::{self, Keeper, Lifetimes, Names, Served},
     schedulers::Schedulers,
     start::{Concurrency, Operator, Settings},
 };
@@ -29,21 +35,39 @@ use crate::{
 /// The oldest Kubernetes that the operator runs on: the oldest whose API our client library knows.
 pub const MINIMUM_KUBERNETES: (u32, u32) = (1, 33);
 /// Writes under way at a time: enough to keep a server busy, and few enough that what waits is served in order of lanes.
-const IN_FLIGHT: usize = 24;
+const IN_FLIGHT: usize = 32;
+/// Names the operator's service account, which the authorizer lets pass.
+const SERVICE_ACCOUNT: &str = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME";
 
 /// Why the operator cannot go on.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct RunError(String);
+pub enum RunError {
+    /// What it was given cannot be used; nothing was started.
+    #[error("{0}")]
+    Unusable(String),
+    /// Something outside failed.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// Wraps any cause with what was being done.
 fn while_doing<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> RunError {
-    move |cause| RunError(format!("{what}: {cause}"))
+    move |cause| RunError::Failed(format!("{what}: {cause}"))
 }
 
-/// Runs the operator until it is told to stop. `kubeconfig` names the cluster; without it the usual places are looked at.
-pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunError> {
+/// What the command line says.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Names the cluster; without it the usual places are looked at.
+    pub kubeconfig: Option<PathBuf>,
+    /// How long the certificates live that the operator makes.
+    pub lifetimes: Lifetimes,
+}
+
+/// Runs the operator until it is told to stop.
+pub async fn run(loaded: Loaded, options: Options) -> Result<(), RunError> {
     let config = &loaded.config;
+    let account = service_account(&config.authorizer)?;
     telemetry::init(level(config.log_level), format(config.log_format)).map_err(while_doing("logs"))?;
     for warning in &loaded.warnings {
         warn!(field = %warning.path, "{}", warning.text);
@@ -55,9 +79,15 @@ pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunE
     let started: Arc<OnceLock<Arc<Operator>>> = Arc::default();
     let asked = Arc::clone(&started);
     ready.add("caches", move || asked.get().map_or(Err("not connected yet".to_owned()), |it| it.synced()));
+    let certificate: Arc<Served> = Arc::default();
+    let asked = Arc::clone(&certificate);
+    ready.add("webhooks", move || asked.ready(Timestamp::now()));
     let mut servers = serve(config, &metrics, live, ready, &stop).await?;
+    let server = &config.server.webhooks;
+    let webhooks =
+        health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.webhooks"))?;
 
-    let cluster = cluster(kubeconfig).await?;
+    let cluster = cluster(options.kubeconfig).await?;
     let namespace = cluster.default_namespace.clone();
     let connection = &config.runtime_client_connection;
     let throttle = Throttle::new(connection.qps, connection.burst, IN_FLIGHT);
@@ -78,6 +108,7 @@ pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunE
     let settings = Settings {
         concurrency: concurrency(&config.controllers),
         schedulers: Schedulers::new(&loaded.profiles),
+        init_image: crate::init_image::from_environment(),
         topology_aware: config.topology_aware(),
         clock: Timestamp::now,
     };
@@ -93,6 +124,15 @@ pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunE
         Ok(())
     });
 
+    // Leaders and followers alike: an API server calls any of them.
+    let own = leader::namespace(None, &namespace);
+    let authorizer = account
+        .map(|account| Authorizer::new(&own, &account, &config.authorizer.exempt_service_account_user_names));
+    let desk = Desk::new(Arc::new(admission::Cluster::new(operator.grove(), &loaded)), authorizer);
+    let limits = Limits::default();
+    servers.spawn(admission::serve(webhooks, Arc::clone(&certificate) as _, desk, limits, stop.clone()));
+    servers.spawn(certify(config, own, options.lifetimes, client.clone(), certificate, stop.clone()));
+
     let result =
         lead(client, &config.leader_election, &namespace, identity, &operator, &metrics.leader, &stop).await;
     stop.cancel();
@@ -103,6 +143,49 @@ pub async fn run(loaded: Loaded, kubeconfig: Option<PathBuf>) -> Result<(), RunE
         }
     }
     result
+}
+
+/// Sees to the certificate of admission until `stop`.
+fn certify(
+    config: &OperatorConfiguration,
+    namespace: String,
+    lifetimes: Lifetimes,
+    client: Client,
+    served: Arc<Served>,
+    stop: CancellationToken,
+) -> BoxFuture<'static, std::io::Result<()>> {
+    let settings = &config.server.webhooks;
+    let task = match settings.cert_provision_mode {
+        CertProvisionMode::Manual => {
+            certificates::follow(PathBuf::from(&settings.server_cert_dir), served, stop).boxed()
+        }
+        CertProvisionMode::Auto => {
+            let keeper = Keeper {
+                names: Names::new(&namespace, &settings.bind_address),
+                namespace,
+                secret: settings.secret_name.clone(),
+                lifetimes,
+                authorizer: config.authorizer.enabled,
+                clock: Timestamp::now,
+            };
+            keeper.run(client, served, stop).boxed()
+        }
+    };
+    task.map(Ok).boxed()
+}
+
+/// Whom the authorizer lets pass as the operator itself; nothing where it is off.
+fn service_account(config: &Authorization) -> Result<Option<String>, RunError> {
+    if !config.enabled {
+        return Ok(None);
+    }
+    let account = std::env::var(SERVICE_ACCOUNT).ok().filter(|it| !it.is_empty());
+    let missing = || {
+        RunError::Unusable(format!(
+            "authorizer.enabled: the environment variable {SERVICE_ACCOUNT} has to name the operator's service account"
+        ))
+    };
+    account.map(Some).ok_or_else(missing)
 }
 
 /// Works as the leader until `stop`, and then gives the lease away: whoever takes it must not meet our last writes.
@@ -130,7 +213,9 @@ async fn lead(
     metrics.leads(&election.name, true);
     tokio::select! {
         // Somebody else may lead by now: nothing of ours may be written any more.
-        () = lost.cancelled() => Err(RunError("the lease was lost; another operator may lead now".to_owned())),
+        () = lost.cancelled() => {
+            Err(RunError::Failed("the lease was lost; another operator may lead now".to_owned()))
+        },
         () = operator.work(stop.clone()) => {
             leadership.release().await;
             Ok(())
@@ -162,7 +247,7 @@ async fn cluster(kubeconfig: Option<PathBuf>) -> Result<Config, RunError> {
         return Config::infer().await.map_err(while_doing("looking for a cluster"));
     };
     let what = format!("kubeconfig {}", file.display());
-    let wrong = |cause: &dyn std::fmt::Display| RunError(format!("{what}: {cause}"));
+    let wrong = |cause: &dyn std::fmt::Display| RunError::Failed(format!("{what}: {cause}"));
     let content = Kubeconfig::read_from(&file).map_err(|it| wrong(&it))?;
     let options = KubeConfigOptions::default();
     Config::from_custom_kubeconfig(content, &options).await.map_err(|it| wrong(&it))

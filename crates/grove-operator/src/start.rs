@@ -47,6 +47,8 @@ pub struct Settings {
     pub concurrency: Concurrency,
     /// The schedulers.
     pub schedulers: Schedulers,
+    /// Image of the init container of pods that start in order.
+    pub init_image: String,
     /// Whether placement by topology is on.
     pub topology_aware: bool,
     /// The wall clock.
@@ -83,11 +85,17 @@ impl Operator {
             writer: Writer::new(client.clone(), "grove-operator"),
             events,
             schedulers: settings.schedulers,
+            init_image: settings.init_image,
             topology_aware: settings.topology_aware,
             clock: settings.clock,
         });
         grove.listen();
         Self { client, grove, concurrency: settings.concurrency }
+    }
+
+    /// What admission reads.
+    pub(crate) fn grove(&self) -> Arc<Grove> {
+        Arc::clone(&self.grove)
     }
 
     /// Fills the caches until `stop`; leaders and followers alike, so that a new leader need not wait.

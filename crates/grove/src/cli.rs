@@ -5,8 +5,8 @@ use std::{io, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions::Completions, config::ConfigCommand, crds::Crds, operator::OperatorCommand,
-    validate::Validate,
+    completions::Completions, config::ConfigCommand, crds::Crds, manifests::Manifests,
+    operator::OperatorCommand, status::Status, validate::Validate,
 };
 
 /// Grove runs AI systems made of many cooperating pods on Kubernetes.
@@ -26,7 +26,9 @@ enum Command {
     #[command(subcommand)]
     Config(ConfigCommand),
     Crds(Crds),
+    Manifests(Box<Manifests>),
     Operator(OperatorCommand),
+    Status(Status),
     Completions(Completions),
 }
 
@@ -36,7 +38,9 @@ impl Cli {
             Command::Validate(command) => command.run(),
             Command::Config(command) => command.run(),
             Command::Crds(command) => command.run(),
+            Command::Manifests(command) => command.run(),
             Command::Operator(command) => command.run(),
+            Command::Status(command) => command.run(),
             Command::Completions(command) => command.run(),
         }
     }

@@ -91,25 +91,14 @@ impl Report {
         }
     }
 
+    /// Prints what was found beside an output that is something else.
+    pub(crate) fn print_aside(&self) -> io::Result<()> {
+        self.print_lines(&mut anstream::stderr().lock())
+    }
+
     fn print_text(&self) -> io::Result<()> {
         // anstream drops the colours where nobody would see them, and obeys NO_COLOR.
-        let mut out = anstream::stdout().lock();
-        for it in &self.findings {
-            write!(out, "{}", format!("{}:{}:", it.file, it.line).bold())?;
-            if it.severity == Severity::Warning {
-                write!(out, " {}", "warning:".yellow())?;
-            }
-            if !it.path.is_empty() {
-                write!(out, " {}:", it.path.cyan())?;
-            }
-            match it.severity {
-                Severity::Error => writeln!(out, " {}", it.message.red())?,
-                Severity::Warning => writeln!(out, " {}", it.message)?,
-            }
-            if !it.source.trim().is_empty() {
-                writeln!(out, "{}", format!("{:>6} | {}", it.line, it.source).dimmed())?;
-            }
-        }
+        self.print_lines(&mut anstream::stdout().lock())?;
         let mut out = anstream::stderr().lock();
         for it in &self.skipped {
             writeln!(
@@ -127,6 +116,26 @@ impl Report {
             plural(self.count(Severity::Error), "error"),
             plural(self.count(Severity::Warning), "warning"),
         )
+    }
+
+    fn print_lines(&self, out: &mut impl Write) -> io::Result<()> {
+        for it in &self.findings {
+            write!(out, "{}", format!("{}:{}:", it.file, it.line).bold())?;
+            if it.severity == Severity::Warning {
+                write!(out, " {}", "warning:".yellow())?;
+            }
+            if !it.path.is_empty() {
+                write!(out, " {}:", it.path.cyan())?;
+            }
+            match it.severity {
+                Severity::Error => writeln!(out, " {}", it.message.red())?,
+                Severity::Warning => writeln!(out, " {}", it.message)?,
+            }
+            if !it.source.trim().is_empty() {
+                writeln!(out, "{}", format!("{:>6} | {}", it.line, it.source).dimmed())?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use futures::{StreamExt, pin_mut};
 use k8s_openapi::{
     api::core::v1::{Container, Pod},
@@ -41,6 +41,17 @@ pub struct InitContainers {
 }
 
 impl InitContainers {
+    /// From now on, the image of [`NAME`] contains the program of that name that lies beside ours.
+    pub fn start_ours(cluster: &Cluster) -> Result<Self> {
+        let program = std::env::current_exe()?.with_file_name(NAME);
+        ensure!(
+            program.exists(),
+            "{} is missing; build it as this one was built: cargo build --package {NAME}",
+            program.display()
+        );
+        Ok(Self::start(cluster, &program))
+    }
+
     /// From now on, `program` is what the image of [`NAME`] contains.
     pub fn start(cluster: &Cluster, program: &Path) -> Self {
         let runner = Runner {

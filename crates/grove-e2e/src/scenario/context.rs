@@ -21,11 +21,11 @@ use crate::{
     cluster::{Cluster, Gates, Scheduler},
     nodes::Hall,
     objects,
-    operator::{Operator, OperatorOptions},
+    operator::{Operator, OperatorOptions, account},
 };
 
 /// How long anything may take, on a machine that also builds.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(2);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
 /// How long a scheduler may take to say that it still cannot place a pod: its longest backoff, and a bit.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -97,10 +97,13 @@ impl Context {
     }
 
     /// Ends the operator, if there is one. As it should: one that is killed holds its lease, and the next would wait for it.
-    pub(super) async fn end_operator(&mut self) -> Result<bool> {
+    pub(crate) async fn end_operator(&mut self) -> Result<bool> {
         let Some((mut operator, _)) = self.operator.take() else { return Ok(false) };
         if operator.is_running() {
             operator.stop().await?;
+        }
+        if operator.has_webhooks() {
+            account::remove_webhooks(&self.client()).await?;
         }
         Ok(true)
     }

@@ -13,7 +13,10 @@ use super::{
     report::{Ending, Tally},
     skips,
 };
-use crate::cluster::{Cluster, Gates, Options, Programs, Scheduler};
+use crate::{
+    cluster::{Cluster, Gates, Options, Programs, Scheduler},
+    operator::Ledger,
+};
 
 /// No scenario may hang the run. The longest takes three minutes where nothing else runs.
 const SCENARIO_DEADLINE: Duration = Duration::from_mins(10);
@@ -28,6 +31,8 @@ pub struct Selection {
     pub full: bool,
     /// Where clusters keep their files.
     pub folder: PathBuf,
+    /// Whether these are all scenarios of the operator: then what its account may do has to be used by one of them.
+    pub whole: bool,
 }
 
 impl Selection {
@@ -48,7 +53,7 @@ pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Resul
         })
         .copied()
         .collect();
-    let mut tally = Tally::default();
+    let (mut tally, mut ledger) = (Tally::default(), Ledger::default());
     for (scheduler, gates) in clusters {
         let on = label(scheduler, gates);
         let started = Instant::now();
@@ -62,13 +67,28 @@ pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Resul
         for scenario in table.iter().filter(here) {
             let started = Instant::now();
             let ending = one(&mut context, scenario).await;
+            ledger.note(&context.cluster).await?;
             all_well &= !matches!(ending, Ending::Failed(_));
             tally.add(scenario.name, &on, started.elapsed(), ending);
+        }
+        let refused = ledger.read(&context.cluster)?;
+        if !refused.is_empty() {
+            all_well = false;
+            let text = format!("  the operator's account may not: {}", refused.join("; "));
+            tally.add("rights_nothing_refused", &on, Duration::ZERO, Ending::Failed(text));
         }
         context.cluster.stop().await?;
         // Logs are kept where somebody will want them.
         if all_well {
             let _ = std::fs::remove_dir_all(&folder);
+        }
+    }
+    if !ledger.is_empty() && selection.whole {
+        anstream::println!("{}", ledger.summary());
+        let in_vain = ledger.in_vain();
+        if !in_vain.is_empty() {
+            let text = format!("  nothing uses: {}", in_vain.join("; "));
+            tally.add("rights_nothing_in_vain", "all", Duration::ZERO, Ending::Failed(text));
         }
     }
     Ok(tally.close())

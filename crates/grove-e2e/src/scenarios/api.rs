@@ -13,6 +13,7 @@ use http::Request;
 use kube::{
     Api,
     api::{DynamicObject, PostParams},
+    core::Status,
 };
 use serde_json::{Value, json};
 
@@ -76,27 +77,10 @@ async fn round_trip(context: &Context, folder: &Path) -> Result<()> {
 /// Every row of the tables of invalid and allowed manifests is sent as a dry run, and the server refuses what the
 /// table says that schema or CEL refuses, and nothing else.
 pub(super) async fn invalid_table(context: &mut Context) -> Result<()> {
-    let client = context.client();
     let rows: Vec<Row> = table::invalid().into_iter().chain(table::allowed()).collect();
     ensure!(rows.len() > 100, "only {} rows", rows.len());
 
-    // Some old objects are of a kind that may no longer be created: they are stored before that rule is.
-    for crd in &CRDS {
-        objects::apply(&client, without_rules_for_new_objects(crd.to_value()), None).await?;
-    }
-    objects::until_crds_established(&client).await?;
-    let probe = || Row::find(&rows, "topology-pack-domain-on-set");
-    until_refused(context, probe(), false).await?;
-    for row in &rows {
-        if let Some(mut old) = row.stored() {
-            let api = api(context, row, &mut old).await?;
-            api.create(&PostParams::default(), &serde_json::from_value(old)?)
-                .await
-                .with_context(|| format!("{}: the old object is refused", row.name))?;
-        }
-    }
-    objects::install_crds(&client).await?;
-    until_refused(context, probe(), true).await?;
+    store_old_objects(context, &rows).await?;
 
     let messages = cel_messages();
     let mut wrong = Vec::new();
@@ -122,8 +106,30 @@ pub(super) async fn invalid_table(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// Stores the old objects of rows that are updates. Some are of a kind that may no longer be created: they are stored before
+/// that rule is.
+pub(super) async fn store_old_objects(context: &Context, rows: &[Row]) -> Result<()> {
+    let client = context.client();
+    for crd in &CRDS {
+        objects::apply(&client, without_rules_for_new_objects(crd.to_value()), None).await?;
+    }
+    objects::until_crds_established(&client).await?;
+    let probe = || Row::find(rows, "topology-pack-domain-on-set");
+    until_refused(context, probe(), false).await?;
+    for row in rows {
+        if let Some(mut old) = row.stored() {
+            let api = api(context, row, &mut old).await?;
+            api.create(&PostParams::default(), &serde_json::from_value(old)?)
+                .await
+                .with_context(|| format!("{}: the old object is refused", row.name))?;
+        }
+    }
+    objects::install_crds(&client).await?;
+    until_refused(context, probe(), true).await
+}
+
 /// The messages of all our CEL rules.
-fn cel_messages() -> Vec<String> {
+pub(super) fn cel_messages() -> Vec<String> {
     fn collect(schema: &Value, out: &mut Vec<String>) {
         match schema {
             Value::Object(fields) => {
@@ -169,10 +175,23 @@ async fn api(context: &Context, row: &Row, object: &mut Value) -> Result<Api<Dyn
 
 /// Sends a row as a dry run: `None` if it is taken, the server's reasons if not.
 async fn send(context: &Context, row: &Row) -> Result<Option<Vec<String>>> {
-    let mut object = row.sent().unwrap_or_else(|| row.object());
+    send_as(context, row, row.sent().unwrap_or_else(|| row.object())).await
+}
+
+/// Likewise, with this object.
+pub(super) async fn send_as(context: &Context, row: &Row, object: Value) -> Result<Option<Vec<String>>> {
+    Ok(refusal(context, row, object).await?.map(|status| {
+        let causes: Vec<String> =
+            status.details.iter().flat_map(|it| &it.causes).map(|it| it.message.clone()).collect();
+        if causes.is_empty() { vec![status.message.clone()] } else { causes }
+    }))
+}
+
+/// Likewise, with all that the server says.
+pub(super) async fn refusal(context: &Context, row: &Row, mut object: Value) -> Result<Option<Status>> {
     let update = row.stored().is_some();
     let Ok(api) = api(context, row, &mut object).await else {
-        return Ok(Some(vec!["the server has no such kind".to_owned()]));
+        return Ok(Some(Status::failure("the server has no such kind", "NotFound")));
     };
     let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let mut path = api.resource_url().to_owned();
@@ -188,11 +207,7 @@ async fn send(context: &Context, row: &Row) -> Result<Option<Vec<String>>> {
         .body(serde_json::to_vec(&object)?)?;
     match context.client().request::<Value>(request).await {
         Ok(_) => Ok(None),
-        Err(kube::Error::Api(status)) if (400..500).contains(&status.code) => {
-            let causes: Vec<String> =
-                status.details.iter().flat_map(|it| &it.causes).map(|it| it.message.clone()).collect();
-            Ok(Some(if causes.is_empty() { vec![status.message.clone()] } else { causes }))
-        }
+        Err(kube::Error::Api(status)) if (400..500).contains(&status.code) => Ok(Some(*status)),
         Err(error) => Err(error.into()),
     }
 }
@@ -213,7 +228,7 @@ async fn until_refused(context: &Context, row: Result<&Row>, wanted: bool) -> Re
 }
 
 impl Row {
-    fn find<'a>(rows: &'a [Self], name: &str) -> Result<&'a Self> {
+    pub(super) fn find<'a>(rows: &'a [Self], name: &str) -> Result<&'a Self> {
         rows.iter().find(|it| it.name == name).with_context(|| format!("the table has no row {name:?}"))
     }
 }

@@ -1,13 +1,17 @@
 //! The table of scenarios.
 
+mod admission;
 mod api;
 mod gang;
 mod operator;
 mod rig;
+mod rights;
+mod start_order;
 // The tables of `testdata/` and what a row means are the same for unit tests and for a real API server.
 #[path = "../../../grove-api/tests/rules/table.rs"]
 #[allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "test support; unit tests use more of it")]
 mod table;
+mod up;
 
 use crate::{
     api_suite,
@@ -27,7 +31,8 @@ pub const COMPAT: &[&[Scenario]] = &[
 ];
 
 /// All scenarios; those that take long come last.
-pub const ALL: &[&[Scenario]] = &[TABLE, operator::TABLE];
+pub const ALL: &[&[Scenario]] =
+    &[TABLE, admission::TABLE, rights::TABLE, start_order::TABLE, operator::TABLE];
 
 /// Scenarios without an operator.
 const TABLE: &[Scenario] = &[
@@ -48,6 +53,7 @@ const TABLE: &[Scenario] = &[
     Scenario::on_kube("rig_killed_harness_leaves_nothing", |context| {
         Box::pin(rig::killed_harness_leaves_nothing(context))
     }),
+    Scenario::on_kube("up_shows_it_all", |context| Box::pin(up::shows_it_all(context))),
     Scenario {
         name: "gang_hierarchy_in_one_rack",
         on: &[(Kube, All), (Kai, All), (Volcano, All)],

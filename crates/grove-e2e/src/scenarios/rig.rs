@@ -151,7 +151,7 @@ pub(super) async fn two_clusters_side_by_side(context: &mut Context) -> Result<(
 pub(super) async fn killed_harness_leaves_nothing(context: &mut Context) -> Result<()> {
     let folder = context.cluster.options.folder.join("doomed");
     let mut harness = tokio::process::Command::new(std::env::current_exe()?)
-        .args(["up", "--racks=1", "--nodes=1", "--folder"])
+        .args(["cluster", "--racks=1", "--nodes=1", "--folder"])
         .arg(&folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -181,15 +181,16 @@ pub(super) async fn killed_harness_leaves_nothing(context: &mut Context) -> Resu
     Ok(())
 }
 
-fn api_port(folder: &Path) -> Result<u16> {
+pub(super) fn api_port(folder: &Path) -> Result<u16> {
     let text = std::fs::read_to_string(folder.join("admin.kubeconfig"))?;
     let port = text.split("127.0.0.1:").nth(1).and_then(|it| it.split('"').next());
     port.and_then(|it| it.parse().ok()).context("no port in the kubeconfig")
 }
 
-/// Programs that run in a cluster's folder, as all of its programs do.
-fn processes_in(folder: &Path) -> Vec<PathBuf> {
+/// Programs that run in a cluster's folder or below, as all of its programs do.
+pub(super) fn processes_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let runs_here = |it: &PathBuf| std::fs::read_link(it.join("cwd")).is_ok_and(|cwd| cwd == folder);
+    let runs_here =
+        |it: &PathBuf| std::fs::read_link(it.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
     entries.map(|it| it.path()).filter(runs_here).collect()
 }

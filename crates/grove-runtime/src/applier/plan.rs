@@ -144,7 +144,9 @@ fn write_sorted(text: &mut String, value: &Value) {
             text.push('}');
         }
         Value::Array(items) => {
-            items.iter().for_each(|it| write_sorted(text, it));
+            for it in items {
+                write_sorted(text, it);
+            }
             text.push(']');
         }
         other => {

@@ -166,7 +166,10 @@ where
         let (namespace, name) = place(invalid);
         if self.logged.insert((namespace.clone(), name.clone()), version.clone()) != Some(version) {
             let error = &invalid.error;
-            warn!(kind = self.cache.kind(), namespace, name, error, "object cannot be decoded and is ignored");
+            warn!(
+                kind = self.cache.kind(),
+                namespace, name, error, "object cannot be decoded and is ignored"
+            );
         }
         self.cache.absent_at(&invalid.metadata);
     }

@@ -3,5 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crds;
+pub(crate) mod manifests;
 pub(crate) mod operator;
+pub(crate) mod status;
 pub(crate) mod validate;

@@ -1,8 +1,10 @@
 //! `grove operator`: the operator itself.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Duration};
 
 use clap::Args;
+use grove_api::wire::{DurationError, GoDuration};
+use grove_operator::{Options, RunError, certificates::Lifetimes};
 
 use crate::{
     cli::Outcome,
@@ -31,6 +33,14 @@ pub(crate) struct OperatorCommand {
     /// Topology of sets that name none, instead of the configuration's.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     default_topology_name: String,
+
+    /// How long the certificate of admission lives that the operator makes, for tests.
+    #[arg(long, value_name = "DURATION", hide = true, value_parser = duration)]
+    certificate_lifetime: Option<Duration>,
+
+    /// Likewise for its authority.
+    #[arg(long, value_name = "DURATION", hide = true, value_parser = duration)]
+    authority_lifetime: Option<Duration>,
 }
 
 impl OperatorCommand {
@@ -43,12 +53,25 @@ impl OperatorCommand {
         loaded.config = loaded.config.with_default_topology(&self.default_topology_name);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
-        match runtime.block_on(grove_operator::run(loaded, self.kubeconfig)) {
-            Ok(()) => Ok(Outcome::Success),
-            Err(error) => {
-                anstream::eprintln!("grove: {error}");
-                Ok(Outcome::Findings)
-            }
-        }
+        let usual = Lifetimes::default();
+        let options = Options {
+            kubeconfig: self.kubeconfig,
+            lifetimes: Lifetimes {
+                leaf: self.certificate_lifetime.unwrap_or(usual.leaf),
+                authority: self.authority_lifetime.unwrap_or(usual.authority),
+            },
+        };
+        let Err(error) = runtime.block_on(grove_operator::run(loaded, options)) else {
+            return Ok(Outcome::Success);
+        };
+        anstream::eprintln!("grove: {error}");
+        Ok(match error {
+            RunError::Unusable(_) => Outcome::Unusable,
+            RunError::Failed(_) => Outcome::Findings,
+        })
     }
+}
+
+fn duration(text: &str) -> Result<Duration, DurationError> {
+    GoDuration::from(text).to_std()
 }

@@ -25,7 +25,8 @@ const LEASE: [&str; 3] = ["6s", "4s", "1s"];
 pub(super) async fn one_works(context: &mut Context) -> Result<()> {
     context.nodes(Hall::racks(2).nodes(2).gpus(8)).await?;
     context.start_operator(OperatorOptions { lease: LEASE, ..OperatorOptions::default() }).await?;
-    let options = OperatorOptions { name: "operator-2".to_owned(), leader_election: true, lease: LEASE };
+    let options =
+        OperatorOptions { name: "operator-2".to_owned(), lease: LEASE, ..OperatorOptions::default() };
     let mut second = Operator::start(&context.cluster, options).await?;
     let result = take_turns(context, &mut second).await;
     if second.is_running() {

@@ -157,6 +157,10 @@ pub(super) async fn relabelled(context: &mut Context) -> Result<()> {
                 labels::POD_GANG | labels::SET_REPLICA_INDEX => Ok(()),
                 _ => put_back::<PodGang>(context, "web-0", &path, &value).await,
             },
+            match label {
+                labels::POD_GANG | labels::SET_REPLICA_INDEX => Ok(()),
+                _ => put_back::<HorizontalPodAutoscaler>(context, "web-0-front", &path, &value).await,
+            },
         ];
         wrong.extend(results.into_iter().filter_map(Result::err).map(|it| format!("{it:#}")));
     }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     cluster::repository,
-    nodes::Hall,
+    nodes::{Hall, InitContainers},
     objects,
     operator::OperatorOptions,
     scenario::{Context, DEADLINE, eventually, skip_reason},
@@ -39,14 +39,14 @@ pub(super) async fn upstreams(context: &mut Context) -> Result<()> {
 /// And what Dynamo makes of its own resources: a golden file, with marks where a value differs from run to run.
 pub(super) async fn dynamos(context: &mut Context) -> Result<()> {
     let corpus = std::env::var("CORPUS").context("CORPUS is not set")?;
-    start(context).await?;
+    let _running = start(context).await?;
     let file = Path::new(&corpus).join("dynamo/output.yaml");
     let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
     run(context, &text.replace("$var:", "").replace("$pattern:", "").replace(".*", "x")).await
 }
 
 async fn run_all(context: &mut Context, folder: &Path) -> Result<()> {
-    start(context).await?;
+    let _running = start(context).await?;
     let files = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut files: Vec<PathBuf> = files.map(|it| it.map(|it| it.path())).collect::<Result<_, _>>()?;
     files.sort();
@@ -69,10 +69,11 @@ async fn run_all(context: &mut Context, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The largest sample takes a hundred GPUs, eight of each node.
-async fn start(context: &mut Context) -> Result<()> {
+/// The largest sample takes a hundred GPUs, eight of each node. Some start in order.
+async fn start(context: &mut Context) -> Result<InitContainers> {
     context.nodes(Hall::racks(4).nodes(4).gpus(8)).await?;
-    context.start_operator(OperatorOptions::default()).await
+    context.start_operator(OperatorOptions::default()).await?;
+    InitContainers::start_ours(&context.cluster)
 }
 
 /// Runs all sets of a text until they are ready, and deletes them.

@@ -1,0 +1,103 @@
+//! Which handler answers which path, and that every request gets an answer.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use grove_api::constants::{GROUP, VERSION, webhooks};
+use http::StatusCode;
+use tracing::{debug, error};
+
+use super::{
+    authorizer::Authorizer,
+    defaulting::default_set,
+    knowledge::{Knowledge, Snapshot},
+    review::{Kind, Request, decode},
+    validation::validate,
+    verdict::Verdict,
+};
+
+/// All handlers.
+#[derive(Clone)]
+pub struct Desk {
+    knowledge: Arc<dyn Knowledge>,
+    authorizer: Option<Authorizer>,
+}
+
+/// The answer to a body: a status of HTTP, and what is sent.
+pub(super) struct Answer {
+    pub(super) code: StatusCode,
+    pub(super) body: Vec<u8>,
+}
+
+impl Desk {
+    /// A desk that knows the cluster by `knowledge`; without an authorizer its path is not served.
+    pub fn new(knowledge: Arc<dyn Knowledge>, authorizer: Option<Authorizer>) -> Self {
+        Self { knowledge, authorizer }
+    }
+
+    /// Whether something is served there.
+    pub(super) fn serves(&self, path: &str) -> bool {
+        kind_of(path).is_some() || (path == webhooks::AUTHORIZER.path && self.authorizer.is_some())
+    }
+
+    /// Reads a review and answers it. What can be read is answered with a review, whatever happens.
+    pub(super) fn answer(&self, path: &str, body: &[u8]) -> Answer {
+        let request = match decode(body) {
+            Ok(request) => request,
+            Err(text) => return Answer { code: StatusCode::BAD_REQUEST, body: text.into_bytes() },
+        };
+        let verdict = catch_unwind(AssertUnwindSafe(|| {
+            let snapshot = self.knowledge.snapshot(path, &request);
+            self.judge(path, &request, &snapshot)
+        }));
+        let verdict = verdict.unwrap_or_else(|_| {
+            error!(
+                path,
+                kind = request.kind.kind,
+                name = request.name,
+                "admission panicked; the request is refused"
+            );
+            let text = "Grove failed to check the object, which is a bug; its log says more";
+            Verdict::denied(StatusCode::INTERNAL_SERVER_ERROR, text)
+        });
+        let (kind, name, namespace) = (&request.kind.kind, &request.name, &request.namespace);
+        debug!(path, kind, namespace, name, allowed = verdict.denial.is_none(), "admission");
+        let body = serde_json::to_vec(&verdict.to_review(&request.uid)).unwrap_or_default();
+        Answer { code: StatusCode::OK, body }
+    }
+
+    /// The decision: a pure function of the request and of what is known.
+    pub fn judge(&self, path: &str, request: &Request, snapshot: &Snapshot) -> Verdict {
+        if let Some(kind) = kind_of(path)
+            && (request.kind.kind != kind || request.kind.group != GROUP)
+        {
+            return wrong_kind(path, kind, &request.kind);
+        }
+        match (path, &self.authorizer) {
+            (path, _) if path == webhooks::SET_DEFAULTING.path => default_set(request),
+            (path, Some(authorizer)) if path == webhooks::AUTHORIZER.path => {
+                authorizer.authorize(request, snapshot)
+            }
+            _ => validate(request, snapshot),
+        }
+    }
+}
+
+/// The only kind that is served there; `None` where it may be any.
+fn kind_of(path: &str) -> Option<&'static str> {
+    match path {
+        _ if path == webhooks::SET_DEFAULTING.path || path == webhooks::SET_VALIDATING.path => {
+            Some("PodCliqueSet")
+        }
+        _ if path == webhooks::TOPOLOGY_VALIDATING.path => Some("ClusterTopologyBinding"),
+        _ => None,
+    }
+}
+
+fn wrong_kind(path: &str, wanted: &str, got: &Kind) -> Verdict {
+    let got = format!("{} ({}/{})", got.kind, got.group, got.version);
+    let text = format!("{path} is for {wanted} ({GROUP}/{VERSION}), and was asked about {got}");
+    Verdict::denied(StatusCode::BAD_REQUEST, text)
+}

@@ -1,0 +1,141 @@
+//! One HTTP request: what is wrong with it is said before its body is read, and the body is read within bounds.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Body as _, Incoming};
+use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+use tracing::warn;
+
+use super::{
+    connections::{Connection, Phase},
+    desk::{Answer, Desk},
+    server::Limits,
+};
+
+/// Larger bodies are read a few at a time. Reviews of ordinary sets are smaller.
+const LARGE: u64 = 256 << 10;
+/// Large bodies that are read at the same time.
+const LARGE_AT_ONCE: usize = 8;
+/// Reviews that are judged at the same time: that is processor time, and parsed objects in memory.
+const JUDGED_AT_ONCE: usize = 4;
+
+/// What all connections share.
+pub(super) struct Intake {
+    desk: Desk,
+    limits: Limits,
+    large: Semaphore,
+    judged: Arc<Semaphore>,
+}
+
+/// A request that gets no review as its answer.
+struct Refusal(StatusCode, String);
+
+impl Intake {
+    pub(super) fn new(desk: Desk, limits: Limits) -> Self {
+        let (large, judged) = (Semaphore::new(LARGE_AT_ONCE), Arc::new(Semaphore::new(JUDGED_AT_ONCE)));
+        Self { desk, limits, large, judged }
+    }
+
+    /// Answers one request of a connection.
+    pub(super) async fn handle(
+        &self,
+        connection: &Connection,
+        request: Request<Incoming>,
+    ) -> Response<Full<Bytes>> {
+        connection.enter(Phase::Receiving);
+        let path = request.uri().path().to_owned();
+        let answer = self.answer(connection, &path, request).await;
+        let response = match answer {
+            Ok(Answer { code, body }) => response(code, "application/json", body),
+            Err(Refusal(code, text)) => {
+                warn!(path, code = code.as_u16(), "{text}");
+                let mut response = response(code, "text/plain; charset=utf-8", text.into_bytes());
+                // What is left of the request is not worth reading.
+                response.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+                response
+            }
+        };
+        connection.enter(Phase::Idle);
+        response
+    }
+
+    async fn answer(
+        &self,
+        connection: &Connection,
+        path: &str,
+        request: Request<Incoming>,
+    ) -> Result<Answer, Refusal> {
+        self.check_head(path, &request)?;
+        let body = timeout(self.limits.body_time, self.read(request.into_body())).await;
+        let seconds = |it: Duration| it.as_secs_f64();
+        let body = body.unwrap_or_else(|_| {
+            let text = format!("the body did not come within {} s", seconds(self.limits.body_time));
+            Err(Refusal(StatusCode::REQUEST_TIMEOUT, text))
+        })?;
+        connection.enter(Phase::Working);
+        let answer = timeout(self.limits.answer_time, self.judge(path.to_owned(), body)).await;
+        answer.unwrap_or_else(|_| {
+            let text = format!("no answer within {} s", seconds(self.limits.answer_time));
+            Err(Refusal(StatusCode::GATEWAY_TIMEOUT, text))
+        })
+    }
+
+    fn check_head(&self, path: &str, request: &Request<Incoming>) -> Result<(), Refusal> {
+        if !self.desk.serves(path) {
+            return Err(Refusal(StatusCode::NOT_FOUND, "there is nothing at this path".to_owned()));
+        }
+        if request.method() != Method::POST {
+            return Err(Refusal(StatusCode::METHOD_NOT_ALLOWED, "only POST is served here".to_owned()));
+        }
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let kind = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            let text = format!("the content type is {kind:?}, and only application/json is read");
+            return Err(Refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        }
+        if request.body().size_hint().lower() > self.limits.body_bytes as u64 {
+            return Err(self.too_large());
+        }
+        Ok(())
+    }
+
+    async fn read(&self, body: Incoming) -> Result<Bytes, Refusal> {
+        // A body of unknown length may become large.
+        let is_large = body.size_hint().upper().is_none_or(|it| it > LARGE);
+        let _turn = if is_large { self.large.acquire().await.ok() } else { None };
+        match Limited::new(body, self.limits.body_bytes).collect().await {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => Err(self.too_large()),
+            Err(error) => Err(Refusal(StatusCode::BAD_REQUEST, format!("the body broke off: {error}"))),
+        }
+    }
+
+    /// Beside the threads that serve connections: judging is work for the processor, and may take a while.
+    async fn judge(&self, path: String, body: Bytes) -> Result<Answer, Refusal> {
+        let failed =
+            |_| Refusal(StatusCode::INTERNAL_SERVER_ERROR, "the review could not be judged".to_owned());
+        let turn = Arc::clone(&self.judged).acquire_owned().await;
+        let desk = self.desk.clone();
+        let judging = spawn_blocking(move || {
+            // Until the work is done, also where nobody waits for it any longer.
+            let _turn = turn;
+            desk.answer(&path, &body)
+        });
+        judging.await.map_err(failed)
+    }
+
+    fn too_large(&self) -> Refusal {
+        let text = format!("the body is larger than {} bytes", self.limits.body_bytes);
+        Refusal(StatusCode::PAYLOAD_TOO_LARGE, text)
+    }
+}
+
+fn response(code: StatusCode, kind: &'static str, body: Vec<u8>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = code;
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+    response
+}

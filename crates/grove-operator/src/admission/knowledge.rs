@@ -1,0 +1,108 @@
+//! What admission knows of the cluster besides the object: the configuration, and the operator's caches.
+
+use std::sync::Arc;
+
+use grove_api::{
+    config::Loaded,
+    constants::{annotations, labels, webhooks},
+    validation::{Environment, Scheduler, Schedulers},
+};
+use serde_json::Value;
+
+use super::review::Request;
+use crate::controllers::Grove;
+
+/// Everything that one decision may depend on besides the request.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// What the rules know.
+    pub environment: Environment,
+    /// The set that the object says it is part of.
+    pub owner: Owner,
+}
+
+/// The set that a managed object is part of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Owner {
+    /// There is none of this name.
+    #[default]
+    Absent,
+    /// It protects its children.
+    Protects,
+    /// It does not, by its annotation.
+    LetsGo,
+}
+
+/// Where snapshots come from. It is asked once for each request, and answers without waiting.
+pub trait Knowledge: Send + Sync {
+    /// What is known now and concerns the request.
+    fn snapshot(&self, path: &str, request: &Request) -> Snapshot;
+}
+
+/// A fixed knowledge, for tests.
+impl Knowledge for Snapshot {
+    fn snapshot(&self, _: &str, _: &Request) -> Snapshot {
+        self.clone()
+    }
+}
+
+/// The operator's caches and configuration.
+pub(crate) struct Cluster {
+    grove: Arc<Grove>,
+    schedulers: Schedulers,
+    topology_aware: bool,
+    mnnvl: bool,
+}
+
+impl Cluster {
+    pub(crate) fn new(grove: Arc<Grove>, loaded: &Loaded) -> Self {
+        let active = loaded.profiles.active().iter();
+        let active =
+            active.map(|it| Scheduler { name: it.name.clone(), topology_aware: it.topology_aware }).collect();
+        Self {
+            grove,
+            schedulers: Schedulers { default: loaded.profiles.default_name().to_owned(), active },
+            topology_aware: loaded.config.topology_aware(),
+            mnnvl: loaded.config.network.auto_mnnvl_enabled,
+        }
+    }
+
+    fn environment(&self) -> Environment {
+        let topologies = &self.grove.seen.topologies;
+        // Asked before the list: what comes between is then known, and no topology is denied that exists.
+        let all_topologies_known = topologies.is_synced();
+        let levels = |it: &grove_api::wire::ClusterTopologyBinding| {
+            (it.metadata.name.clone().unwrap_or_default(), it.spec.levels.clone())
+        };
+        Environment {
+            schedulers: Some(self.schedulers.clone()),
+            topology_aware: Some(self.topology_aware),
+            topologies: topologies.list().iter().map(|it| levels(it)).collect(),
+            all_topologies_known,
+            mnnvl: Some(self.mnnvl),
+        }
+    }
+
+    fn owner(&self, request: &Request) -> Owner {
+        let Some(name) = part_of(request.subject()) else { return Owner::Absent };
+        let Some(set) = self.grove.seen.sets.get(&request.namespace, name) else { return Owner::Absent };
+        let annotations = set.metadata.annotations.as_ref();
+        let value = annotations.and_then(|it| it.get(annotations::DISABLE_PROTECTION));
+        if value.is_some_and(|it| it == "true") { Owner::LetsGo } else { Owner::Protects }
+    }
+}
+
+impl Knowledge for Cluster {
+    fn snapshot(&self, path: &str, request: &Request) -> Snapshot {
+        if path == webhooks::AUTHORIZER.path {
+            Snapshot { owner: self.owner(request), ..Snapshot::default() }
+        } else {
+            Snapshot { environment: self.environment(), ..Snapshot::default() }
+        }
+    }
+}
+
+/// The set that an object says it is part of.
+pub(super) fn part_of(object: &Value) -> Option<&str> {
+    object.get("metadata")?.get("labels")?.get(labels::PART_OF)?.as_str()
+}

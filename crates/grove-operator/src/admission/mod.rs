@@ -1,0 +1,28 @@
+//! Admission: what the API server asks before it stores an object.
+//!
+//! In the order data flows: `server` accepts connections and `connections` bounds them; `intake` reads a review within
+//! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
+//! functions of the request and of `knowledge`; `verdict` is the answer. No handler asks the API server.
+
+mod authorizer;
+mod connections;
+mod defaulting;
+mod desk;
+mod intake;
+mod knowledge;
+mod review;
+mod server;
+#[cfg(test)]
+mod tests;
+mod validation;
+mod verdict;
+
+pub(crate) use self::knowledge::Cluster;
+pub use self::{
+    authorizer::Authorizer,
+    desk::Desk,
+    knowledge::{Knowledge, Owner, Snapshot},
+    review::{Operation, Request},
+    server::{Limits, serve},
+    verdict::Verdict,
+};

@@ -1,0 +1,52 @@
+//! Refuses PodCliqueSets and ClusterTopologyBindings that are wrong, in the words of `grove validate`.
+
+use grove_api::{
+    field::{Error, Path},
+    review::{Review, review, review_update},
+    validation::{Environment, Verdict as Findings},
+};
+use serde_json::Value;
+
+use super::{
+    knowledge::Snapshot,
+    review::{Operation, Request},
+    verdict::Verdict,
+};
+
+/// Judges a new or changed object. Deletions, and whatever happens to an object that is being deleted, are allowed.
+pub(super) fn validate(request: &Request, snapshot: &Snapshot) -> Verdict {
+    let environment = &snapshot.environment;
+    let findings = match request.operation {
+        Operation::Create => findings(review(&request.object, environment)),
+        Operation::Update if is_leaving(&request.object) => Findings::default(),
+        Operation::Update => changed(&request.object, &request.old_object, environment),
+        Operation::Delete | Operation::Connect => Findings::default(),
+    };
+    let warnings = findings.warnings.iter().map(ToString::to_string).collect();
+    Verdict { warnings, ..Verdict::of(findings.errors) }
+}
+
+/// A finding that the old object has too does not count, whichever rule it is of: a rule that came later must not keep
+/// anybody from changing something else.
+fn changed(new: &Value, old: &Value, environment: &Environment) -> Findings {
+    let mut found = findings(review_update(new, old, environment));
+    if !found.errors.is_empty() {
+        let before = findings(review(old, environment)).errors;
+        found.errors.retain(|error: &Error| !before.contains(error));
+    }
+    found
+}
+
+fn findings(review: Review) -> Findings {
+    match review {
+        Review::Checked(findings) => findings,
+        Review::Foreign => {
+            let detail = "the object is not of the kind that the request names";
+            Findings { errors: vec![Error::forbidden(Path::of(&["kind"]), detail)], warnings: Vec::new() }
+        }
+    }
+}
+
+fn is_leaving(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some_and(|it| !it.is_null())
+}
