@@ -116,6 +116,13 @@ pub trait Scheduler: Send + Sync + Debug {
     /// What it does about each feature.
     fn capabilities(&self) -> Capabilities;
 
+    /// How new gangs are made, where a scheduler has more than one way to do it. The framework notes it on the PodGang
+    /// ([`FORM_ANNOTATION`](crate::tree::FORM_ANNOTATION)) when that is created and hands it back as [`Gang::form`]:
+    /// what a pod was created with stays, so that a gang keeps its form when the cluster learns a better one.
+    fn form(&self) -> &'static str {
+        ""
+    }
+
     /// The objects that make the scheduler place the gang. `existing` are those that the gang has now; fields that
     /// the scheduler owns at run time belong into [`Object::once`].
     fn render(&self, gang: &Gang, existing: &[Value]) -> Result<Vec<Object>, RenderError>;

@@ -4,16 +4,24 @@
 //! * What a scheduler can do about it: [`capability`], [`judge`].
 //! * How a scheduler is told: [`backend`], the interface; `kube`, `kai` and `volcano` are the built-in ones.
 //! * Which schedulers there are: [`registry`]; what the cluster has of them: [`probe`].
+//! * Tests for whoever writes a backend: [`conformance`].
 //!
 //! Nothing here does I/O: what a backend wants to know of the cluster it asks as [`probe::Probe`]s, and what it wants
 //! to be in the cluster it returns as [`backend::Object`]s.
 
+mod agreed;
 pub mod backend;
+pub mod builtin;
 pub mod capability;
+pub mod conformance;
 pub mod judge;
+pub mod kai;
+pub mod kube;
 pub mod probe;
 pub mod registry;
 pub mod tree;
+pub mod volcano;
+mod words;
 
 pub use backend::{
     BACKEND_API_VERSION, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses,

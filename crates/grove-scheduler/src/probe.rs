@@ -12,6 +12,8 @@ pub enum Probe {
     Served(GroupVersionResource),
     /// The schema of a CustomResourceDefinition, by its name (`plural.group`).
     Definition(String),
+    /// All objects of a resource that has no namespaces. Absent where it is not served.
+    Objects(GroupVersionResource),
     /// What the API server makes of an object that it would create: fields behind a closed gate are dropped
     /// silently. Nothing is created.
     DryRun {
@@ -29,6 +31,7 @@ pub enum Probe {
 pub struct Probed {
     served: BTreeMap<String, bool>,
     definitions: BTreeMap<String, Value>,
+    objects: BTreeMap<String, Vec<Value>>,
     dry_runs: BTreeMap<String, Result<Value, String>>,
 }
 
@@ -47,6 +50,13 @@ impl Probed {
         self
     }
 
+    /// Notes which objects of a resource there are.
+    #[must_use]
+    pub fn with_objects(mut self, resource: &GroupVersionResource, objects: Vec<Value>) -> Self {
+        self.objects.insert(key(resource), objects);
+        self
+    }
+
     /// Notes what came of a dry run: the object as it would be, or the server's refusal.
     #[must_use]
     pub fn with_dry_run(mut self, name: &str, outcome: Result<Value, String>) -> Self {
@@ -57,6 +67,11 @@ impl Probed {
     /// Whether the resource is served.
     pub fn serves(&self, resource: &GroupVersionResource) -> bool {
         self.served.get(&key(resource)).copied().unwrap_or(false)
+    }
+
+    /// The objects of a resource.
+    pub fn objects(&self, resource: &GroupVersionResource) -> Option<&[Value]> {
+        self.objects.get(&key(resource)).map(Vec::as_slice)
     }
 
     /// The outcome of a dry run.
@@ -120,5 +135,7 @@ mod tests {
         assert!(!Probed::default().serves(&resource));
         assert!(Probed::default().with_served(&resource, true).serves(&resource));
         assert!(!Probed::default().with_served(&resource, false).serves(&resource));
+        assert_eq!(Probed::default().objects(&resource), None);
+        assert_eq!(Probed::default().with_objects(&resource, Vec::new()).objects(&resource), Some(&[][..]));
     }
 }

@@ -1,5 +1,8 @@
 //! The framework without any real scheduler: trees, what they ask for, registration, and the contract of `prepare_pod`.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
+#![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use grove_api::{
@@ -63,6 +66,15 @@ fn bundles_stand_where_their_first_group_stands() {
     assert_eq!((tree.min(), tree.topology.as_str(), tree.priority_class.as_str()), (5, "dc", "high"));
     assert_eq!(tree.pack.required.as_deref(), Some("zone"));
     assert_eq!(tree.children[1].pack.required.as_deref(), Some("rack"));
+}
+
+#[test]
+fn the_form_of_a_gang_is_what_was_noted_on_it() {
+    let mut it = gang(json!({ "podgroups": [] }));
+    assert_eq!(from_pod_gang(&it).unwrap().form, "");
+    let annotations = it.metadata.annotations.get_or_insert_default();
+    annotations.insert("grove.io/scheduler-form".to_owned(), "tree".to_owned());
+    assert_eq!(from_pod_gang(&it).unwrap().form, "tree");
 }
 
 #[test]
@@ -194,6 +206,8 @@ impl Scheduler for Meddler {
     }
 }
 
+type Change = fn(&mut Pod);
+
 #[test]
 fn a_backend_may_add_to_a_pod_but_not_touch_what_is_groves() {
     let pod = || -> Pod {
@@ -210,7 +224,7 @@ fn a_backend_may_add_to_a_pod_but_not_touch_what_is_groves() {
         }))
         .unwrap()
     };
-    let cases: [(fn(&mut Pod), Option<&str>); 7] = [
+    let cases: [(Change, Option<&str>); 7] = [
         (|pod| pod.metadata.annotations = Some([("k".to_owned(), "v".to_owned())].into()), None),
         (
             |pod| {

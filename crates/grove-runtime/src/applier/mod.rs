@@ -81,7 +81,7 @@ impl Rendered {
         for pointer in &self.once {
             let Some((parent, key)) = pointer.rsplit_once('/') else { continue };
             if let Some(Value::Object(parent)) = object.pointer_mut(parent) {
-                parent.remove(key);
+                parent.remove(&key.replace("~1", "/").replace("~0", "~"));
             }
         }
         object

@@ -78,10 +78,10 @@ fn step(
     if there.object.metadata.deletion_timestamp.is_some() {
         return Ok(Some(Step::Wait));
     }
-    let now = seen(there.object, &lasting);
+    let (content, now) = (content(&lasting), seen(there.object, &lasting));
     // A server may write a value in another way than we do: then it counts that neither changed since.
-    let same_content = marked(&now, mark) == marked(&lasting, mark);
-    if now == lasting || (same_content && there.last == Some(hash(&now).as_str())) {
+    let same_content = marked(&now, mark) == marked(&content, mark);
+    if now == content || (same_content && there.last == Some(hash(&now).as_str())) {
         return Ok(None);
     }
     Ok(Some(Step::Apply { kind, name: rendered.name().to_owned(), object: lasting }))
@@ -102,10 +102,19 @@ fn marked<'a>(object: &'a Value, mark: &str) -> Option<&'a str> {
     object["metadata"]["annotations"].get(mark)?.as_str()
 }
 
-/// The object as it is, in the fields that `wanted` has.
+/// What is compared. Whose an object is, is seen by the UID: others may write the same reference in another way.
+fn content(object: &Value) -> Value {
+    let mut content = object.clone();
+    if let Some(metadata) = content["metadata"].as_object_mut() {
+        metadata.remove("ownerReferences");
+    }
+    content
+}
+
+/// The object as it is, in the content that `wanted` has.
 pub(super) fn seen(object: &DynamicObject, wanted: &Value) -> Value {
     // Objects have only string keys, so that they always serialise.
-    project(&serde_json::to_value(object).unwrap_or_default(), wanted)
+    project(&serde_json::to_value(object).unwrap_or_default(), &content(wanted))
 }
 
 fn project(now: &Value, wanted: &Value) -> Value {

@@ -158,14 +158,29 @@ async fn what_is_given_once_belongs_to_others_afterwards() {
     let mut desk = Desk::new();
     let once = |min: u32, queue: &str| {
         let mut rendered = group("a", &json!({ "min": min, "queue": queue }));
-        rendered.once.push("/spec/queue".to_owned());
+        rendered.object["metadata"]["labels"] = json!({ "example.com/queue": queue });
+        rendered.once = vec!["/spec/queue".to_owned(), "/metadata/labels/example.com~1queue".to_owned()];
         vec![rendered]
     };
     let requests = desk.takes(once(1, "first")).await;
     assert_eq!(requests[0].1["spec"]["queue"], "first");
+    assert_eq!(requests[0].1["metadata"]["labels"]["example.com/queue"], "first");
     assert!(desk.takes(once(1, "second")).await.is_empty());
     let requests = desk.takes(once(2, "second")).await;
     assert_eq!(requests[0].1["spec"], json!({ "min": 2 }));
+    assert_eq!(requests[0].1["metadata"]["labels"], json!({}));
+}
+
+#[tokio::test]
+async fn an_owner_reference_that_somebody_wrote_in_another_way_is_still_ours() {
+    let mut desk = Desk::new();
+    desk.takes(vec![group("a", &json!({}))]).await;
+    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    object["metadata"]["resourceVersion"] = "1500".into();
+    let reference = json!({ "apiVersion": "example.com/v1", "kind": "Gang", "name": "gang", "uid": "owner" });
+    object["metadata"]["ownerReferences"] = json!([reference, { "uid": "another" }]);
+    desk.there(object);
+    assert!(desk.takes(vec![group("a", &json!({}))]).await.is_empty());
 }
 
 #[tokio::test]

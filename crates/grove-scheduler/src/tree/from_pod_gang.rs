@@ -6,8 +6,9 @@ use grove_api::{
     constants::annotations,
     wire::{GangTopologyConstraint, PodGang},
 };
+use kube::Resource;
 
-use super::{Content, Gang, Node, Pack};
+use super::{Content, FORM_ANNOTATION, Gang, Node, Pack};
 
 /// A PodGang that no scheduler can be told of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,13 +71,17 @@ pub fn from_pod_gang(gang: &PodGang) -> Result<Gang, Malformed> {
         namespace,
         name: metadata.name.clone().unwrap_or_default(),
         uid: metadata.uid.clone().unwrap_or_default(),
+        api_version: PodGang::api_version(&()).into_owned(),
+        kind: PodGang::kind(&()).into_owned(),
         labels: metadata.labels.clone().unwrap_or_default(),
         topology: annotations.get(annotations::TOPOLOGY_NAME).cloned().unwrap_or_default(),
+        form: annotations.get(FORM_ANNOTATION).cloned().unwrap_or_default(),
         annotations,
         priority_class: gang.spec.priority_class_name.clone(),
         reuses_reservation: gang.spec.reuse_reservation_ref.is_some(),
         pack: pack(gang.spec.topology_constraint.as_ref()),
         children,
+        ..Gang::default()
     })
 }
 

@@ -9,6 +9,11 @@ use std::collections::BTreeMap;
 
 pub use from_pod_gang::{Malformed, from_pod_gang};
 
+/// Annotation of a PodGang: how the scheduler backend makes it, see [`Gang::form`].
+pub const FORM_ANNOTATION: &str = "grove.io/scheduler-form";
+/// The form of a PodGang that had pods before anybody noted a form: upstream Grove's.
+pub const ADOPTED: &str = "adopted";
+
 /// An all-or-nothing unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gang {
@@ -18,6 +23,10 @@ pub struct Gang {
     pub name: String,
     /// UID of the object that the gang was made from, which owns what is rendered.
     pub uid: String,
+    /// API version of that object.
+    pub api_version: String,
+    /// Kind of that object.
+    pub kind: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
     /// Its annotations.
@@ -26,12 +35,31 @@ pub struct Gang {
     pub priority_class: String,
     /// Name of the topology whose levels the constraints use; empty where none has one.
     pub topology: String,
+    /// What [`Scheduler::form`](crate::backend::Scheduler::form) said when the gang was created; empty where nobody
+    /// noted it, and [`ADOPTED`] for a gang that was there before.
+    pub form: String,
     /// Whether a gang is named whose reserved capacity this one takes over.
     pub reuses_reservation: bool,
     /// Placement of the whole gang.
     pub pack: Pack,
     /// What it consists of, all of which is needed.
     pub children: Vec<Node>,
+    /// Templates of the same workload whose pods are not in this gang: what holds for the whole workload may stand
+    /// there.
+    pub siblings: Vec<Template>,
+    /// Names of the objects that it has at the scheduler, as far as somebody looked.
+    pub objects: Vec<String>,
+}
+
+/// What a template says of its pods.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Template {
+    /// Name of the template.
+    pub name: String,
+    /// Labels of its pods.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations of its pods.
+    pub annotations: BTreeMap<String, String>,
 }
 
 /// A part of a gang.

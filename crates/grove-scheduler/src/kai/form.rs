@@ -1,0 +1,51 @@
+//! What the installed KAI understands, read from its CRD.
+
+use crate::probe::Probed;
+
+use super::VERSION;
+
+/// The CRD that has to be there.
+pub(super) const DEFINITION: &str = "podgroups.scheduling.run.ai";
+
+/// Forms of the PodGroup, older ones first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Form {
+    /// Sub-groups with parents and placement. KAI's own pod grouper leaves no pod alone.
+    SubGroups,
+    /// Parents say how many of their sub-groups they need.
+    MinSubGroup,
+    /// A gang says for how long it waits before it evicts others or is evicted itself.
+    Delays,
+}
+
+impl Form {
+    /// The form of the installed CRD, or what is missing.
+    pub(super) fn of(cluster: &Probed) -> Result<Self, String> {
+        let has = |path: &[&str]| cluster.has_field(DEFINITION, VERSION, path);
+        if cluster.schema(DEFINITION, VERSION).is_none() {
+            return Err(format!(
+                "the cluster has no CRD {DEFINITION} that serves {VERSION}: install KAI 0.12 or newer"
+            ));
+        }
+        let sub_group = |field| has(&["spec", "subGroups", "[]", field]);
+        if !(sub_group("parent") && sub_group("topologyConstraint")) {
+            return Err(format!(
+                "the CRD {DEFINITION} has no sub-groups with parents and placement: update KAI to 0.12 or newer"
+            ));
+        }
+        if !(has(&["spec", "minSubGroup"]) && sub_group("minSubGroup")) {
+            return Ok(Self::SubGroups);
+        }
+        let delays = has(&["spec", "preemptionDelay"]) && has(&["spec", "stalenessGracePeriod"]);
+        Ok(if delays { Self::Delays } else { Self::MinSubGroup })
+    }
+
+    /// The releases that have this form.
+    pub(super) fn version(self) -> &'static str {
+        match self {
+            Self::SubGroups => "0.12 to 0.14",
+            Self::MinSubGroup => "0.15 or 0.16",
+            Self::Delays => "0.17 or newer",
+        }
+    }
+}
