@@ -153,15 +153,24 @@ fn review_set(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Envir
             return merge(crd, or_else_one(schema::check(crd.schema(), &filled), error), Verdict::default());
         }
     };
-    let old = old.and_then(|it| decode::<PodCliqueSet>(it).ok()).map(|mut it| {
-        default_pod_clique_set(&mut it, None);
-        it
+    let old = old.and_then(|text| {
+        let stored: PodCliqueSet = decode(text).ok()?;
+        let mut set = stored.clone();
+        default_pod_clique_set(&mut set, None);
+        Some((text, stored, set))
     });
     let mut set = before.clone();
-    default_pod_clique_set(&mut set, old.as_ref());
-    let found = schema::check(crd.schema(), &patched(value, &before, &set));
+    default_pod_clique_set(&mut set, old.as_ref().map(|(.., it)| it));
+    let mut found = schema::check(crd.schema(), &patched(value, &before, &set));
     let verdict = match old {
-        Some(old) => validate_update(&set, &old, environment),
+        Some((text, stored, old)) => {
+            // What the old object has too does not count, also where a rule speaks of the same field.
+            if !found.is_empty() {
+                let known = schema::check(crd.schema(), &patched(text, &stored, &old));
+                found.retain(|it| !known.contains(it));
+            }
+            validate_update(&set, &old, environment)
+        }
         None => validate_create(&set, environment),
     };
     merge(crd, found, verdict)

@@ -3,6 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
@@ -36,6 +37,8 @@ use crate::{
 pub const MINIMUM_KUBERNETES: (u32, u32) = (1, 33);
 /// Writes under way at a time: enough to keep a server busy, and few enough that what waits is served in order of lanes.
 const IN_FLIGHT: usize = 32;
+/// How long requests to us may still take when we end.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
 /// Names the operator's service account, which the authorizer lets pass.
 const SERVICE_ACCOUNT: &str = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME";
 
@@ -133,14 +136,29 @@ pub async fn run(loaded: Loaded, options: Options) -> Result<(), RunError> {
     servers.spawn(admission::serve(webhooks, Arc::clone(&certificate) as _, desk, limits, stop.clone()));
     servers.spawn(certify(config, own, options.lifetimes, client.clone(), certificate, stop.clone()));
 
-    let result =
-        lead(client, &config.leader_election, &namespace, identity, &operator, &metrics.leader, &stop).await;
+    let leading =
+        lead(client, &config.leader_election, &namespace, identity, &operator, &metrics.leader, &stop);
+    let mut leading = std::pin::pin!(leading);
+    let result = tokio::select! {
+        result = &mut leading => result,
+        ended = servers.join_next() => match ended {
+            // They end when they are told to; the lease is given away before we go.
+            _ if stop.is_cancelled() => leading.await,
+            // Without one of them, nobody would hear that something is wrong.
+            ended => Err(RunError::Failed(format!("a part of the operator ended by itself: {ended:?}"))),
+        },
+    };
     stop.cancel();
     end_of_watching.cancel();
-    while let Some(server) = servers.join_next().await {
-        if let Ok(Err(cause)) = server {
-            error!(%cause, "a server failed");
+    let ending = async {
+        while let Some(server) = servers.join_next().await {
+            if let Ok(Err(cause)) = server {
+                error!(%cause, "a server failed");
+            }
         }
+    };
+    if tokio::time::timeout(LAST_ANSWERS, ending).await.is_err() {
+        warn!("some requests to us were not answered");
     }
     result
 }

@@ -6,7 +6,7 @@ use grove_api::{
     constants::labels,
     wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
-use grove_plan::status::topology_name;
+use grove_plan::{facts::Phase, status::topology_name};
 use grove_runtime::{Cache, Cached, Change};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
@@ -65,7 +65,13 @@ impl Grove {
             self.queues.sets.add(key.clone());
             self.queues.report(StatusKey::Set(key.clone()));
         }
-        if old.is_some() && asked {
+        // What was looked at without the set was left alone.
+        if old.is_none() {
+            for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
+                self.queues.cliques.add(Key::of(clique.as_ref()));
+            }
+        }
+        if asked {
             let uid = set.metadata.uid.as_deref().unwrap_or_default();
             for group in self.seen.groups.of_owner(uid) {
                 self.queues.groups.add(Key::of(group.as_ref()));
@@ -92,6 +98,13 @@ impl Grove {
         if asks(old, new) {
             self.queues.groups.add(key.clone());
             self.queues.report(StatusKey::Group(key));
+            if old.is_none() {
+                // Likewise; and its pods may be what others wait for.
+                for clique in self.seen.cliques.of_owner(group.metadata.uid.as_deref().unwrap_or_default()) {
+                    self.queues.cliques.add(Key::of(clique.as_ref()));
+                    self.wake_cliques_after(&Key::of(clique.as_ref()));
+                }
+            }
             // It makes the gangs of the group's replicas, and the group itself where it is gone.
             if let Some(set) = set.clone().filter(|_| old.is_some()) {
                 self.queues.sets.add(set);
@@ -159,7 +172,8 @@ impl Grove {
         if old.map(presence) != new.map(presence) {
             self.queues.cliques.add(clique.clone());
         }
-        let ready = |it: Option<&Arc<PodView>>| it.is_some_and(|it| it.fact.ready && it.fact.is_live());
+        let serves = |it: &PodView| it.fact.ready || it.fact.phase == Phase::Succeeded;
+        let ready = |it: Option<&Arc<PodView>>| it.is_some_and(|it| serves(it) && it.fact.is_live());
         if ready(old) != ready(new) {
             self.wake_cliques_after(&clique);
         }

@@ -110,6 +110,8 @@ pub struct Tally {
     pub updated: u32,
     /// Waiting for the cliques that they start after.
     pub waiting: u32,
+    /// Ended, with success.
+    pub completed: u32,
 }
 
 impl Tally {
@@ -125,6 +127,7 @@ impl Tally {
             tally.started += u32::from(!pod.ready && !pod.errored && pod.started);
             tally.updated += u32::from(pod.hash == hash);
             tally.waiting += u32::from(pod.awaits_parents);
+            tally.completed += u32::from(pod.phase == Phase::Succeeded);
         }
         tally
     }

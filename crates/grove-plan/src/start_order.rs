@@ -15,12 +15,15 @@ pub struct ParentSeen<'a> {
     pub parent: &'a Parent,
     /// Its pods; `None` where the set has no such clique, or not yet.
     pub tally: Option<Tally>,
+    /// Whether a pod of it that ended with success has done its work.
+    pub may_complete: bool,
 }
 
 impl ParentSeen<'_> {
     /// Whether it is no reason to wait.
     fn is_ready(&self) -> bool {
-        self.tally.is_some_and(|it| it.ready >= self.parent.minimum)
+        let done = |it: Tally| if self.may_complete { it.completed } else { 0 };
+        self.tally.is_some_and(|it| it.ready + done(it) >= self.parent.minimum)
     }
 }
 
@@ -55,8 +58,10 @@ mod tests {
                 (parent, (of_parent.trim() != "-").then(|| Tally::of(&pods(of_parent), "")))
             })
             .collect();
-        let seen: Vec<ParentSeen<'_>> =
-            wanted.iter().map(|(parent, tally)| ParentSeen { parent, tally: *tally }).collect();
+        let seen: Vec<ParentSeen<'_>> = wanted
+            .iter()
+            .map(|(parent, tally)| ParentSeen { parent, tally: *tally, may_complete: false })
+            .collect();
         let children = pods(children);
         let plan = plan(&seen, &children.iter().collect::<Vec<_>>());
         (plan.may_start, plan.release.join(" "))
@@ -84,6 +89,21 @@ mod tests {
         for (parents, want) in rows {
             assert_eq!(released(parents, "").0, want, "{parents:?}");
         }
+    }
+
+    #[test]
+    fn a_parent_that_has_done_its_work_holds_nobody_up() {
+        let parent = Parent { name: "parent".to_owned(), minimum: 2 };
+        let waits = |of_parent: &str, may_complete| {
+            let tally = Some(Tally::of(&pods(of_parent), ""));
+            !plan(&[ParentSeen { parent: &parent, tally, may_complete }], &[]).may_start
+        };
+        assert!(!waits("0S 1S", true));
+        assert!(!waits("0S 1r", true));
+        assert!(waits("0S 1n", true));
+        assert!(waits("0S 1S!", true));
+        // Such a pod is replaced, and then it is ready or not.
+        assert!(waits("0S 1S", false));
     }
 
     #[test]

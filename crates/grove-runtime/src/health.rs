@@ -1,7 +1,8 @@
 //! What a kubelet and a Prometheus ask: whether we live, whether we are ready, and how we are doing.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use axum::Router;
@@ -106,7 +107,15 @@ pub enum BindError {
 /// Listens on `host` (`""` for all addresses) and `port` (0 for any free one).
 pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
     let host = match host.trim_start_matches('[').trim_end_matches(']') {
-        "" => IpAddr::from([0, 0, 0, 0]),
+        "" => match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+            // One socket for both families.
+            Ok(listener) => return Ok(listener),
+            Err(source) if source.kind() == ErrorKind::AddrInUse => {
+                return Err(BindError::Refused { host: Ipv6Addr::UNSPECIFIED.into(), port, source });
+            }
+            // There is no IPv6 here.
+            Err(_) => IpAddr::from([0, 0, 0, 0]),
+        },
         host => host.parse().map_err(|_| BindError::Host { host: host.to_owned() })?,
     };
     TcpListener::bind((host, port)).await.map_err(|source| BindError::Refused { host, port, source })

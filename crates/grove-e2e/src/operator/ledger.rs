@@ -58,6 +58,7 @@ const UNEXERCISED: &[(&str, &str, &str)] = &[
     ("get", "podcliques", CHANCE),
     ("get", "podcliquescalinggroups", CHANCE),
     ("get", "podgangs", CHANCE),
+    ("get", "secrets", CHANCE),
 ];
 const PLUGIN: &str =
     "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which is off here";

@@ -85,6 +85,10 @@ impl Cluster {
 
     fn owner(&self, request: &Request) -> Owner {
         let Some(name) = part_of(request.subject()) else { return Owner::Absent };
+        // Not known yet is not the same as absent.
+        if !self.grove.seen.sets.is_synced() {
+            return Owner::Protects;
+        }
         let Some(set) = self.grove.seen.sets.get(&request.namespace, name) else { return Owner::Absent };
         let annotations = set.metadata.annotations.as_ref();
         let value = annotations.and_then(|it| it.get(annotations::DISABLE_PROTECTION));

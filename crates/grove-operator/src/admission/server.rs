@@ -53,8 +53,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 256,
-            // What an API server itself takes of an object.
-            body_bytes: 3 << 20,
+            // An update has two objects, of each of which an API server takes 3 MiB, and an envelope.
+            body_bytes: 7 << 20,
             handshake_time: Duration::from_secs(5),
             first_request_time: Duration::from_secs(10),
             idle_time: Duration::from_mins(3),

@@ -85,6 +85,25 @@ fn stored(object: &Value) -> Value {
 }
 
 #[test]
+fn a_field_of_a_newer_version_is_told_and_not_refused() {
+    let newer = stored(&with("/spec/template/cliques/0/spec/podSpec/newerField", json!(1)));
+    let verdict = validated("CREATE", &newer, &Value::Null);
+    assert_eq!(message(&verdict), "allowed");
+    let said = "spec.template.cliques[0].spec.podSpec.newerField: not known to this version of the operator, and not checked";
+    assert!(verdict.warnings.iter().any(|it| it == said), "{:?}", verdict.warnings);
+}
+
+#[test]
+fn what_schema_and_rule_say_of_an_old_value_does_not_count() {
+    let scaling = json!({ "minReplicas": 3, "maxReplicas": 20000, "metrics": [] });
+    let old = stored(&with("/spec/template/cliques/0/spec/autoScalingConfig", scaling));
+    assert_ne!(message(&validated("CREATE", &old, &Value::Null)), "allowed");
+    let mut new = old.clone();
+    new["metadata"]["labels"] = json!({ "a": "b" });
+    assert_eq!(message(&validated("UPDATE", &new, &old)), "allowed");
+}
+
+#[test]
 fn defaulting_leaves_what_it_does_not_know_and_patches_nothing_twice() {
     let mut sent = with("/spec/template/cliques/0/spec/podSpec/newerField", json!({ "a": [1, null] }));
     sent["metadata"].as_object_mut().unwrap().remove("namespace");

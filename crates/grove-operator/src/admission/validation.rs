@@ -1,7 +1,7 @@
 //! Refuses PodCliqueSets and ClusterTopologyBindings that are wrong, in the words of `grove validate`.
 
 use grove_api::{
-    field::{Error, Path},
+    field::{Error, ErrorKind, Path},
     review::{Review, review, review_update},
     validation::{Environment, Verdict as Findings},
 };
@@ -16,13 +16,18 @@ use super::{
 /// Judges a new or changed object. Deletions, and whatever happens to an object that is being deleted, are allowed.
 pub(super) fn validate(request: &Request, snapshot: &Snapshot) -> Verdict {
     let environment = &snapshot.environment;
-    let findings = match request.operation {
+    let mut findings = match request.operation {
         Operation::Create => findings(review(&request.object, environment)),
         Operation::Update if is_leaving(&request.object) => Findings::default(),
         Operation::Update => changed(&request.object, &request.old_object, environment),
         Operation::Delete | Operation::Connect => Findings::default(),
     };
-    let warnings = findings.warnings.iter().map(ToString::to_string).collect();
+    let mut warnings: Vec<String> = findings.warnings.iter().map(ToString::to_string).collect();
+    // The API server has dropped what its CRD does not know: what is left is of a newer version than we are.
+    let newer = findings.errors.extract_if(.., |it| it.kind == ErrorKind::Unknown);
+    warnings.extend(
+        newer.map(|it| format!("{}: not known to this version of the operator, and not checked", it.path)),
+    );
     Verdict { warnings, ..Verdict::of(findings.errors) }
 }
 

@@ -40,6 +40,8 @@ const MOST_STEPS: usize = 8;
 /// Pauses after a failure: the first and the longest.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// After so many rounds in a row that had to write the same caBundle again, somebody else writes it too.
+const CONTESTED: u32 = 3;
 
 /// Makes and renews the certificate of admission.
 pub struct Keeper {
@@ -74,6 +76,8 @@ struct Round {
     served: Arc<Served>,
     /// What is served, and what is known of it.
     held: Option<(Content, Facts)>,
+    /// Rounds that had to write a caBundle.
+    writes_in_a_row: u32,
 }
 
 impl Keeper {
@@ -100,7 +104,8 @@ impl Keeper {
         let prune = |it: &mut Secret| it.metadata.managed_fields = None;
         watches.spawn(inform(secrets, only, cache.clone(), prune, stop.clone()));
         let writer = Writer::new(client, "grove-operator");
-        let mut round = Round { keeper: self, writer, cache, trusting, served, held: None };
+        let mut round =
+            Round { keeper: self, writer, cache, trusting, served, held: None, writes_in_a_row: 0 };
         stop.run_until_cancelled(round.turn(&changed)).await;
         while watches.join_next().await.is_some() {}
     }
@@ -114,6 +119,13 @@ impl Round {
         let mut pause = PAUSE;
         loop {
             let wait = match self.settle().await {
+                Ok(_) if self.contested() => {
+                    warn!("somebody else keeps writing caBundle of our webhook configurations");
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    // Whatever they write meanwhile is answered once.
+                    sleep(pause).await;
+                    continue;
+                }
                 Ok(next) => {
                     pause = PAUSE;
                     let wait = next.duration_since((self.keeper.clock)());
@@ -256,11 +268,20 @@ impl Round {
     }
 
     /// Tries all, and then tells of the first that failed.
-    async fn have_trusted(&self, bundle: &[u8]) -> Result<(), Trouble> {
-        let mut result = Ok(());
+    async fn have_trusted(&mut self, bundle: &[u8]) -> Result<(), Trouble> {
+        let (mut result, mut wrote) = (Ok(()), false);
         for it in &self.trusting {
-            result = result.and(it.assert(&self.writer, bundle).await);
+            match it.assert(&self.writer, bundle).await {
+                Ok(has_written) => wrote |= has_written,
+                Err(error) => result = result.and(Err(error)),
+            }
         }
+        self.writes_in_a_row = if wrote { self.writes_in_a_row.saturating_add(1) } else { 0 };
         Ok(result?)
+    }
+
+    /// Whether what was written is never what is there the next time.
+    fn contested(&self) -> bool {
+        self.writes_in_a_row > CONTESTED
     }
 }

@@ -55,8 +55,8 @@ pub(super) trait Trusting: Send + Sync {
     fn is_known(&self) -> bool;
     /// Whether it trusts exactly `bundle`, or does not exist.
     fn trusts(&self, bundle: &[u8]) -> bool;
-    /// Makes it trust `bundle`; writes nothing where it does.
-    fn assert<'a>(&'a self, writer: &'a Writer, bundle: &'a [u8]) -> BoxFuture<'a, Result<(), WriteError>>;
+    /// Makes it trust `bundle`; writes nothing where it does. Whether it wrote.
+    fn assert<'a>(&'a self, writer: &'a Writer, bundle: &'a [u8]) -> BoxFuture<'a, Result<bool, WriteError>>;
     /// Watches it until `stop`.
     fn watch(&self, client: Client, stop: CancellationToken) -> BoxFuture<'static, ()>;
 }
@@ -84,7 +84,7 @@ impl<K: Configuration> Trusting for Trust<K> {
         self.current().is_none_or(|it| patch(&it.entries(), self.webhook.name, bundle).is_none())
     }
 
-    fn assert<'a>(&'a self, writer: &'a Writer, bundle: &'a [u8]) -> BoxFuture<'a, Result<(), WriteError>> {
+    fn assert<'a>(&'a self, writer: &'a Writer, bundle: &'a [u8]) -> BoxFuture<'a, Result<bool, WriteError>> {
         Box::pin(async move {
             let Some(current) = self.current() else {
                 let mut told = self.told.lock();
@@ -94,9 +94,9 @@ impl<K: Configuration> Trusting for Trust<K> {
                         "no such webhook configuration: it is not called"
                     );
                 }
-                return Ok(());
+                return Ok(false);
             };
-            let Some(patch) = patch(&current.entries(), self.webhook.name, bundle) else { return Ok(()) };
+            let Some(patch) = patch(&current.entries(), self.webhook.name, bundle) else { return Ok(false) };
             let name = self.webhook.configuration;
             let request = http::Request::builder()
                 .method(Method::PATCH)
@@ -113,7 +113,7 @@ impl<K: Configuration> Trusting for Trust<K> {
             let answer: K = writer.request(request).await.map_err(failed)?;
             info!(name, "the webhook configuration trusts our authority now");
             self.cache.written(answer);
-            Ok(())
+            Ok(true)
         })
     }
 

@@ -66,7 +66,7 @@ impl Grove {
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             hash: label(&clique.metadata, labels::POD_TEMPLATE_HASH).unwrap_or_default(),
-            may_complete: clique.spec.pod_spec.restart_policy.as_deref().is_some_and(|it| it != "Always"),
+            may_complete: may_complete(clique),
             keep_ended: failed.is_some(),
             at_most: if refused.is_some() { 0 } else { allowed },
         };
@@ -227,6 +227,11 @@ impl Grove {
         }
         pause
     }
+}
+
+/// Whether a pod that ended with success has done its work.
+pub(super) fn may_complete(clique: &PodClique) -> bool {
+    clique.spec.pod_spec.restart_policy.as_deref().is_some_and(|it| it != "Always")
 }
 
 /// Where the gang of a clique is in its set.

@@ -1,5 +1,7 @@
 //! Start order: tells the pods of a clique that the cliques before it are ready.
 
+use std::sync::Arc;
+
 use futures::{StreamExt, stream};
 use grove_api::{
     constants::annotations,
@@ -14,7 +16,7 @@ use grove_runtime::{Lane, WriteError};
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, IN_FLIGHT, set::place_of, uid};
+use super::{Grove, IN_FLIGHT, clique::may_complete, set::place_of, uid};
 use crate::{key::Key, seen::PodView};
 
 /// The cliques that one starts after. `None` where that cannot be said, because it has lost its place in its set.
@@ -39,7 +41,13 @@ impl Grove {
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         let seen: Vec<ParentSeen<'_>> = parents
             .iter()
-            .map(|parent| ParentSeen { parent, tally: self.pods_of_parent(set, namespace, &parent.name) })
+            .map(|parent| {
+                let clique = self.parent(set, namespace, &parent.name);
+                // By the UID of their owner: a name, or the beginning of one, proves nothing.
+                let pods = clique.as_ref().map(|it| self.seen.pods_of(uid(it.as_ref())));
+                let tally = pods.map(|it| Tally::of(it.iter().map(|it| &it.fact), ""));
+                ParentSeen { parent, tally, may_complete: clique.is_some_and(|it| may_complete(&it)) }
+            })
             .collect();
         let pods = self.seen.pods_of(uid(clique));
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
@@ -51,15 +59,12 @@ impl Grove {
         (plan.may_start, self.tell_ready(namespace, plan.release).await)
     }
 
-    /// Pods of a clique of the same set; `None` where the set has no such clique.
-    fn pods_of_parent(&self, set: &PodCliqueSet, namespace: &str, name: &str) -> Option<Tally> {
+    /// A clique of the same set; `None` where the set has no such clique.
+    fn parent(&self, set: &PodCliqueSet, namespace: &str, name: &str) -> Option<Arc<PodClique>> {
         let clique = self.seen.cliques.cache.get(namespace, name)?;
         let owner = self.seen.set_of(&clique.metadata)?;
-        if owner.metadata.uid != set.metadata.uid || clique.metadata.deletion_timestamp.is_some() {
-            return None;
-        }
-        // By the UID of their owner: a name, or the beginning of one, proves nothing.
-        Some(Tally::of(self.seen.pods_of(uid(clique.as_ref())).iter().map(|it| &it.fact), ""))
+        let is_ours = owner.metadata.uid == set.metadata.uid && clique.metadata.deletion_timestamp.is_none();
+        is_ours.then_some(clique)
     }
 
     async fn tell_ready(&self, namespace: &str, pods: Vec<String>) -> Result<(), WriteError> {

@@ -159,7 +159,7 @@ pub(super) const TABLE: &[Row] = &[
         group: CORE,
         resources: &["secrets"],
         which: Which::Certificate,
-        verbs: &["list", "watch", "update"],
+        verbs: &["get", "list", "watch", "update"],
         reason: "the certificate of the webhooks, shared by all replicas of the operator and renewed in time",
     },
     Row {

@@ -51,7 +51,7 @@ async fn a_body_that_says_that_it_is_too_large_is_not_read() {
     stream.write_all(head("Content-Length: 67108864").as_bytes()).await.unwrap();
     let answer = rest(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-    assert!(answer.ends_with("the body is larger than 3145728 bytes"), "{answer}");
+    assert!(answer.ends_with("the body is larger than 7340032 bytes"), "{answer}");
 }
 
 #[tokio::test]

@@ -75,13 +75,30 @@ impl Rendered {
         self.object["metadata"]["name"].as_str().unwrap_or_default()
     }
 
+    /// What is applied to an object that is there: as it was rendered, with those fields that belong to others by now
+    /// as they are. The version sees to it that they have not changed since.
+    fn over(&self, lasting: &Value, there: &DynamicObject) -> Value {
+        let mut object = lasting.clone();
+        let now = serde_json::to_value(there).unwrap_or_default();
+        for pointer in &self.once {
+            let Some((parent, key)) = pointer.rsplit_once('/') else { continue };
+            if let (Some(value), Some(Value::Object(parent))) =
+                (now.pointer(pointer), object.pointer_mut(parent))
+            {
+                parent.insert(unescaped(key), value.clone());
+            }
+        }
+        object["metadata"]["resourceVersion"] = there.metadata.resource_version.clone().into();
+        object
+    }
+
     /// What is kept as it is for as long as the object lives.
     fn lasting(&self) -> Value {
         let mut object = self.object.clone();
         for pointer in &self.once {
             let Some((parent, key)) = pointer.rsplit_once('/') else { continue };
             if let Some(Value::Object(parent)) = object.pointer_mut(parent) {
-                parent.remove(&key.replace("~1", "/").replace("~0", "~"));
+                parent.remove(&unescaped(key));
             }
         }
         object
@@ -243,13 +260,14 @@ impl Applier {
     async fn act(&self, owner: &Owner, step: Step) -> Result<(), WriteError> {
         let (kind, wanted, answer) = match step {
             Step::Wait => return Ok(()),
-            Step::Create { kind, object, lasting } => {
-                let answer = self.writer.create_in(&self.collection(kind, owner), &object).await?;
-                (kind, lasting, answer)
+            // By apply, too: what a plain create has given, no later apply could take away.
+            Step::Create { kind, name, object, lasting } => {
+                let collection = self.collection(kind, owner);
+                (kind, lasting, self.writer.apply_in(&collection, &name, &object, false).await?)
             }
-            Step::Apply { kind, name, object } => {
-                let answer = self.writer.apply_in(&self.collection(kind, owner), &name, &object).await?;
-                (kind, object, answer)
+            Step::Apply { kind, name, object, lasting } => {
+                let collection = self.collection(kind, owner);
+                (kind, lasting, self.writer.apply_in(&collection, &name, &object, true).await?)
             }
             Step::Delete { kind, name, uid } => {
                 let collection = self.collection(kind, owner);
@@ -274,6 +292,11 @@ impl Applier {
     fn collection(&self, kind: usize, owner: &Owner) -> Collection {
         Collection::of_resource::<DynamicObject>(&self.kinds[kind].resource, &owner.namespace)
     }
+}
+
+/// A key as a JSON pointer has it.
+fn unescaped(key: &str) -> String {
+    key.replace("~1", "/").replace("~0", "~")
 }
 
 fn owners_of(object: &DynamicObject) -> Vec<String> {

@@ -18,9 +18,9 @@ pub(super) struct Existing<'a> {
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
     /// It is not there. `lasting` is what is looked at later.
-    Create { kind: usize, object: Value, lasting: Value },
+    Create { kind: usize, name: String, object: Value, lasting: Value },
     /// It is not as it should be.
-    Apply { kind: usize, name: String, object: Value },
+    Apply { kind: usize, name: String, object: Value, lasting: Value },
     /// Nobody wants it any longer.
     Delete { kind: usize, name: String, uid: String },
     /// It goes away, and its successor must wait for that.
@@ -70,7 +70,8 @@ fn step(
     let lasting = complete(owner, mark, rendered.lasting(), &hash(&rendered.lasting()));
     let Some(there) = found else {
         let object = complete(owner, mark, rendered.object.clone(), &hash(&rendered.lasting()));
-        return Ok(Some(Step::Create { kind, object, lasting }));
+        let name = rendered.name().to_owned();
+        return Ok(Some(Step::Create { kind, name, object, lasting }));
     };
     if !owner.owns(there.object) {
         return Err(rendered.refused("exists and belongs to somebody else"));
@@ -84,7 +85,8 @@ fn step(
     if now == content || (same_content && there.last == Some(hash(&now).as_str())) {
         return Ok(None);
     }
-    Ok(Some(Step::Apply { kind, name: rendered.name().to_owned(), object: lasting }))
+    let (name, object) = (rendered.name().to_owned(), rendered.over(&lasting, there.object));
+    Ok(Some(Step::Apply { kind, name, object, lasting }))
 }
 
 /// The object with what makes it ours: the owner, and a mark that tells which content was written.

@@ -100,7 +100,7 @@ const COLLECTION: &str = "/apis/example.com/v1/namespaces/ns/groups";
 async fn an_object_is_created_once_owned_and_marked() {
     let mut desk = Desk::new();
     let requests = desk.takes(vec![group("a", &json!({ "min": 2 }))]).await;
-    assert_eq!(lines(&requests), [format!("POST {COLLECTION}")]);
+    assert_eq!(lines(&requests), [format!("PATCH {COLLECTION}/a")]);
     let metadata = &requests[0].1["metadata"];
     assert_eq!(metadata["namespace"], "ns");
     assert_eq!(metadata["ownerReferences"][0]["uid"], "owner");
@@ -166,9 +166,15 @@ async fn what_is_given_once_belongs_to_others_afterwards() {
     assert_eq!(requests[0].1["spec"]["queue"], "first");
     assert_eq!(requests[0].1["metadata"]["labels"]["example.com/queue"], "first");
     assert!(desk.takes(once(1, "second")).await.is_empty());
+    // Given as it is by now, so that it is not taken away, and only if nobody changes it meanwhile.
+    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    object["metadata"]["resourceVersion"] = "1500".into();
+    object["spec"]["queue"] = "theirs".into();
+    desk.there(object);
     let requests = desk.takes(once(2, "second")).await;
-    assert_eq!(requests[0].1["spec"], json!({ "min": 2 }));
-    assert_eq!(requests[0].1["metadata"]["labels"], json!({}));
+    assert_eq!(requests[0].1["spec"], json!({ "min": 2, "queue": "theirs" }));
+    assert_eq!(requests[0].1["metadata"]["labels"]["example.com/queue"], "first");
+    assert_eq!(requests[0].1["metadata"]["resourceVersion"], "1500");
 }
 
 #[tokio::test]
@@ -188,7 +194,7 @@ async fn what_is_no_longer_rendered_goes_after_the_rest_is_there() {
     let mut desk = Desk::new();
     desk.takes(vec![group("a", &json!({}))]).await;
     let requests = desk.takes(vec![group("b", &json!({}))]).await;
-    assert_eq!(lines(&requests), [format!("POST {COLLECTION}"), format!("DELETE {COLLECTION}/a")]);
+    assert_eq!(lines(&requests), [format!("PATCH {COLLECTION}/b"), format!("DELETE {COLLECTION}/a")]);
     assert_eq!(requests[1].1["preconditions"]["uid"], "uid-\"a\"");
     assert_eq!(desk.applier.of_owner("owner").len(), 1);
 }

@@ -23,24 +23,36 @@ impl Lane {
 
     /// Lane of a request, or `None` if it must never wait: reads, watches, and leases, on which leadership depends.
     pub(super) fn of<B>(request: &Request<B>) -> Option<Self> {
-        let mut segments = request.uri().path().split('/');
+        let path = request.uri().path();
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        if is_read || segments.clone().any(|segment| segment == "leases") {
+        if is_read || resource(path) == Some("leases") {
             return None;
         }
         if let Some(lane) = request.extensions().get() {
             return Some(*lane);
         }
-        if segments.clone().any(|segment| segment == "events") {
+        if resource(path) == Some("events") {
             return Some(Self::Event);
         }
-        if segments.next_back() == Some("status") {
+        if path.ends_with("/status") {
             return Some(Self::Status);
         }
         Some(match *request.method() {
             Method::POST | Method::DELETE => Self::Create,
             _ => Self::Change,
         })
+    }
+}
+
+/// `pods` of `/api/v1/namespaces/n/pods/x` and of `/api/v1/pods`. A namespace or an object may have any name.
+fn resource(path: &str) -> Option<&str> {
+    let mut segments = path.split('/').skip_while(|it| !matches!(*it, "api" | "apis"));
+    // Past the version, or group and version.
+    let versions = if segments.next()? == "api" { 1 } else { 2 };
+    let mut rest = segments.skip(versions);
+    match rest.next()? {
+        "namespaces" => rest.nth(1).or(Some("namespaces")),
+        resource => Some(resource),
     }
 }
 
@@ -62,6 +74,11 @@ mod tests {
             ("PUT", "/api/v1/namespaces/ns/pods/a", Some(Lane::Change)),
             ("PATCH", "/api/v1/namespaces/ns/pods/a/status?", Some(Lane::Status)),
             ("POST", "/apis/events.k8s.io/v1/namespaces/ns/events", Some(Lane::Event)),
+            // Whatever a namespace or an object is called.
+            ("POST", "/api/v1/namespaces/events/pods", Some(Lane::Create)),
+            ("PATCH", "/apis/grove.io/v1alpha1/namespaces/leases/podcliquesets/leases", Some(Lane::Change)),
+            ("POST", "/prefix/apis/events.k8s.io/v1/namespaces/api/events", Some(Lane::Event)),
+            ("PATCH", "/api/v1/namespaces/ns", Some(Lane::Change)),
         ] {
             let request = Request::builder().method(method).uri(path).body(()).unwrap();
             assert_eq!(Lane::of(&request), want, "{method} {path}");

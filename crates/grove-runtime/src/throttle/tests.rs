@@ -71,20 +71,20 @@ async fn reads_and_leases_never_wait() {
     let _write = send(Method::POST, "/pods");
     let _waits = send(Method::POST, "/pods");
     let _read = send(Method::GET, "/pods");
-    let _lease = send(Method::PUT, "/leases/x");
+    let _lease = send(Method::PUT, "/apis/coordination.k8s.io/v1/leases/x");
     settle().await;
     let mut paths = arrived(&mut got);
     paths.sort();
-    assert_eq!(paths, ["/leases/x", "/pods", "/pods"]);
+    assert_eq!(paths, ["/apis/coordination.k8s.io/v1/leases/x", "/pods", "/pods"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_free_slot_goes_to_the_most_urgent() {
     let (send, mut got) = stack(&Throttle::new(0.0, 0, 1));
-    let _first = send(Method::POST, "/events/first");
+    let _first = send(Method::POST, "/api/v1/events/first");
     let holder = got.recv().await.unwrap();
     let _others = [
-        send(Method::POST, "/events/e"),
+        send(Method::POST, "/api/v1/events/e"),
         send(Method::PATCH, "/pods/x/status"),
         send(Method::PATCH, "/pods/m"),
         send(Method::POST, "/pods"),
@@ -99,14 +99,14 @@ async fn a_free_slot_goes_to_the_most_urgent() {
         holder = got.try_recv().ok();
         order.extend(holder.as_ref().map(|got| got.path.clone()));
     }
-    assert_eq!(order, ["/pods", "/pods/m", "/pods/x/status", "/events/e"]);
+    assert_eq!(order, ["/pods", "/pods/m", "/pods/x/status", "/api/v1/events/e"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn nothing_starves_behind_what_is_more_urgent() {
     let (send, mut got) = stack(&Throttle::new(100.0, 1, 0));
     let _fill = send(Method::POST, "/pods");
-    let _event = send(Method::POST, "/events/e");
+    let _event = send(Method::POST, "/api/v1/events/e");
     // More creates than the rate lets pass, for ever.
     let flood = tokio::spawn(async move {
         let mut calls = Vec::new();
@@ -116,7 +116,7 @@ async fn nothing_starves_behind_what_is_more_urgent() {
         }
     });
     let started = Instant::now();
-    while got.recv().await.unwrap().path != "/events/e" {}
+    while got.recv().await.unwrap().path != "/api/v1/events/e" {}
     let waited = started.elapsed();
     flood.abort();
     assert!((line::OLD..=line::OLD + Duration::from_millis(50)).contains(&waited), "{waited:?}");

@@ -61,15 +61,7 @@ impl Writer {
 
     /// Creates `object` in `namespace` (`""` for cluster scope). The answer may be decoded as a projection of its kind.
     pub async fn create<V: Cached>(&self, namespace: &str, object: &impl Serialize) -> Result<V, WriteError> {
-        self.create_in(&Collection::of::<V>(namespace), object).await
-    }
-
-    /// Likewise, of a kind that is known at run time only.
-    pub(crate) async fn create_in<V: DeserializeOwned>(
-        &self,
-        collection: &Collection,
-        object: &impl Serialize,
-    ) -> Result<V, WriteError> {
+        let collection = &Collection::of::<V>(namespace);
         let what = |name: &str| What::new(collection, "create", name);
         let body =
             serde_json::to_vec(object).map_err(|error| what("?").failed(kube::Error::SerdeError(error)))?;
@@ -116,18 +108,19 @@ impl Writer {
         name: &str,
         object: &Value,
     ) -> Result<V, WriteError> {
-        self.apply_in(&Collection::of::<V>(namespace), name, object).await
+        self.apply_in(&Collection::of::<V>(namespace), name, object, true).await
     }
 
-    /// Likewise, of a kind that is known at run time only.
+    /// Likewise, of a kind that is known at run time only. Without `force`, fields of other managers are a conflict.
     pub(crate) async fn apply_in<V: DeserializeOwned>(
         &self,
         collection: &Collection,
         name: &str,
         object: &Value,
+        force: bool,
     ) -> Result<V, WriteError> {
         let what = What::new(collection, "apply", name);
-        let params = PatchParams::apply(self.field_manager).force();
+        let params = PatchParams { force, ..PatchParams::apply(self.field_manager) };
         let request = collection.request().patch(name, &params, &Patch::Apply(object));
         self.send(&what, request).await
     }

@@ -71,6 +71,9 @@ fn why(around: &Around<'_>, pod: &Pod) -> Option<String> {
     if pod.metadata.deletion_timestamp.is_some() {
         return Some("being deleted".to_owned());
     }
+    if phase(pod) == "Succeeded" {
+        return Some("ended with success".to_owned());
+    }
     if phase(pod) == "Failed" {
         let status = pod.status.as_ref();
         let said = [status.and_then(|it| it.reason.as_deref()), status.and_then(|it| it.message.as_deref())];
@@ -127,7 +130,7 @@ fn start(around: &Around<'_>, pod: &Pod) -> String {
     if let Some(trouble) = first.iter().chain(&main).find_map(trouble) {
         return trouble;
     }
-    let may_start = pod.annotations().contains_key(annotations::PARENTS_READY);
+    let may_start = pod.annotations().get(annotations::PARENTS_READY).is_some_and(|it| !it.is_empty());
     let is_initialised = says(pod, "Initialized", "True").is_some();
     if !may_start && !is_initialised && !around.parents.is_empty() {
         return format!("waiting for {} to be ready first", around.parents.join(", "));
