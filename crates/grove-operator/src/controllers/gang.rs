@@ -15,7 +15,7 @@ use grove_plan::{
     status::{self, status_patch},
 };
 use grove_runtime::{Lane, Outcome, WriteError};
-use serde_json::json;
+use serde_json::{Value, json};
 use tracing::info;
 
 use super::{Grove, clique::gang_place, uid, version};
@@ -155,21 +155,30 @@ impl Grove {
     }
 
     async fn ungate(&self, namespace: &str, pods: &[Ungate]) -> Result<(), WriteError> {
-        let mut answers = stream::iter(pods.to_vec())
-            .map(|pod| async move {
-                let gates: Vec<_> = pod.remaining.iter().map(|name| json!({ "name": name })).collect();
-                let gates = if gates.is_empty() { json!(null) } else { json!(gates) };
-                let patch = json!({ "spec": { "schedulingGates": gates } });
-                self.writer.patch::<PodView>(namespace, &pod.name, &patch).await
-            })
-            .buffer_unordered(BURST);
+        let patches = pods.iter().map(|pod| {
+            let gates: Vec<_> = pod.remaining.iter().map(|name| json!({ "name": name })).collect();
+            let gates = if gates.is_empty() { json!(null) } else { json!(gates) };
+            (pod.name.clone(), json!({ "spec": { "schedulingGates": gates } }))
+        });
+        self.patch_pods(namespace, patches.collect(), BURST).await
+    }
+
+    /// Changes many pods, so many at a time. Those that are gone do not matter: whoever takes their place is made anew.
+    pub(super) async fn patch_pods(
+        &self,
+        namespace: &str,
+        patches: Vec<(String, Value)>,
+        at_a_time: usize,
+    ) -> Result<(), WriteError> {
+        let mut answers = stream::iter(patches)
+            .map(|(name, patch)| async move { self.writer.patch::<PodView>(namespace, &name, &patch).await })
+            .buffer_unordered(at_a_time);
         let mut failed = None;
         while let Some(answer) = answers.next().await {
             match answer {
                 Ok(pod) => {
                     self.seen.pods.written(pod);
                 }
-                // It is gone; its replacement is on its way.
                 Err(error) if error.is_not_found() => {}
                 Err(error) => {
                     failed.get_or_insert(error);

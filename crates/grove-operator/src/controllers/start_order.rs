@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::{StreamExt, stream};
 use grove_api::{
     constants::annotations,
     wire::{PodClique, PodCliqueSet},
@@ -12,12 +11,12 @@ use grove_plan::{
     layout::{self, Parent},
     start_order::{self, ParentSeen},
 };
-use grove_runtime::{Lane, WriteError};
+use grove_runtime::WriteError;
 use serde_json::json;
 use tracing::info;
 
 use super::{Grove, IN_FLIGHT, clique::may_complete, set::place_of, uid};
-use crate::{key::Key, seen::PodView};
+use crate::key::Key;
 
 /// The cliques that one starts after. `None` where that cannot be said, because it has lost its place in its set.
 pub(super) fn parents_of(set: &PodCliqueSet, clique: &PodClique) -> Option<Vec<Parent>> {
@@ -68,26 +67,9 @@ impl Grove {
     }
 
     async fn tell_ready(&self, namespace: &str, pods: Vec<String>) -> Result<(), WriteError> {
-        let writer = self.writer.in_lane(Lane::Change);
         let notes = json!({ annotations::PARENTS_READY: annotations::PARENTS_READY_VALUE });
         let patch = json!({ "metadata": { "annotations": notes } });
-        let (writer, patch) = (&writer, &patch);
-        let mut answers = stream::iter(pods)
-            .map(|name| async move { writer.patch::<PodView>(namespace, &name, patch).await })
-            .buffer_unordered(IN_FLIGHT);
-        let mut failed = None;
-        while let Some(answer) = answers.next().await {
-            match answer {
-                Ok(pod) => {
-                    self.seen.pods.written(pod);
-                }
-                // It is gone, and whoever takes its place is told when it is created.
-                Err(error) if error.is_not_found() => {}
-                Err(error) => {
-                    failed.get_or_insert(error);
-                }
-            }
-        }
-        failed.map_or(Ok(()), Err)
+        let patches = pods.into_iter().map(|name| (name, patch.clone()));
+        self.patch_pods(namespace, patches.collect(), IN_FLIGHT).await
     }
 }
