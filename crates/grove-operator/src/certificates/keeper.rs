@@ -18,7 +18,11 @@ use kube::{
     api::{PostParams, Request},
     runtime::watcher,
 };
-use tokio::{sync::Notify, task::JoinSet, time::sleep};
+use tokio::{
+    sync::Notify,
+    task::JoinSet,
+    time::{Instant, sleep},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -40,8 +44,10 @@ const MOST_STEPS: usize = 8;
 /// Pauses after a failure: the first and the longest.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// After so many rounds in a row that had to write the same caBundle again, somebody else writes it too.
-const CONTESTED: u32 = 3;
+/// Who has to write the same caBundle more often than this within [`WINDOW`] is not alone: somebody else writes it, too. As
+/// many writes as that are an installation whose objects come one by one.
+const CONTESTED: u32 = 5;
+const WINDOW: Duration = Duration::from_mins(5);
 
 /// Makes and renews the certificate of admission.
 pub struct Keeper {
@@ -76,8 +82,8 @@ struct Round {
     served: Arc<Served>,
     /// What is served, and what is known of it.
     held: Option<(Content, Facts)>,
-    /// Rounds that had to write a caBundle.
-    writes_in_a_row: u32,
+    /// The caBundle that was written last, when, and how often within the window.
+    wrote: Option<(Vec<u8>, Instant, u32)>,
 }
 
 impl Keeper {
@@ -104,8 +110,7 @@ impl Keeper {
         let prune = |it: &mut Secret| it.metadata.managed_fields = None;
         watches.spawn(inform(secrets, only, cache.clone(), prune, stop.clone()));
         let writer = Writer::new(client, "grove-operator");
-        let mut round =
-            Round { keeper: self, writer, cache, trusting, served, held: None, writes_in_a_row: 0 };
+        let mut round = Round { keeper: self, writer, cache, trusting, served, held: None, wrote: None };
         stop.run_until_cancelled(round.turn(&changed)).await;
         while watches.join_next().await.is_some() {}
     }
@@ -119,11 +124,12 @@ impl Round {
         let mut pause = PAUSE;
         loop {
             let wait = match self.settle().await {
-                Ok(_) if self.contested() => {
-                    warn!("somebody else keeps writing caBundle of our webhook configurations");
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                Ok(_) if self.is_contested() => {
+                    warn!(
+                        "somebody else keeps writing caBundle of our webhook configurations; is there a second installation?"
+                    );
                     // Whatever they write meanwhile is answered once.
-                    sleep(pause).await;
+                    sleep(LONGEST_PAUSE).await;
                     continue;
                 }
                 Ok(next) => {
@@ -276,12 +282,16 @@ impl Round {
                 Err(error) => result = result.and(Err(error)),
             }
         }
-        self.writes_in_a_row = if wrote { self.writes_in_a_row.saturating_add(1) } else { 0 };
+        if wrote {
+            let same = self.wrote.as_ref().filter(|(it, at, _)| it == bundle && at.elapsed() < WINDOW);
+            let times = same.map_or(1, |(.., times)| times.saturating_add(1));
+            self.wrote = Some((bundle.to_vec(), Instant::now(), times));
+        }
         Ok(result?)
     }
 
-    /// Whether what was written is never what is there the next time.
-    fn contested(&self) -> bool {
-        self.writes_in_a_row > CONTESTED
+    /// Whether what is written does not stay.
+    fn is_contested(&self) -> bool {
+        self.wrote.as_ref().is_some_and(|(_, at, times)| *times > CONTESTED && at.elapsed() < PAUSE)
     }
 }

@@ -179,6 +179,28 @@ async fn replicas_agree_on_one_certificate_and_have_it_trusted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_writes_the_same_field_is_not_fought_as_fast_as_possible() {
+    let (cluster, served) = (Cluster::new(fixed), Arc::new(Served::default()));
+    cluster.install();
+    let _task = cluster.start(&served);
+    cluster.settle().await;
+    let ours = Some(cluster.content().authorities);
+    let mut theirs = cluster.server.store().list(MUTATING, None).remove(0).value().clone();
+    theirs["webhooks"][1]["clientConfig"]["caBundle"] = "dGhlaXJz".into();
+    let (mut times, step) = (0, Duration::from_millis(100));
+    for _ in 0..3000 {
+        if cluster.trusted(MUTATING)[0] == ours {
+            times += 1;
+            let patch = json!({ "webhooks": theirs["webhooks"] });
+            cluster.patch(MUTATING, "podcliqueset-defaulting-webhook", patch);
+        }
+        sleep(step).await;
+    }
+    // Five minutes: five times at once, and then twice a minute.
+    assert!((10..=20).contains(&times), "written {times} times");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_somebody_spoils_is_put_right() {
     let (cluster, served) = (Cluster::new(fixed), Arc::new(Served::default()));
     cluster.install();
