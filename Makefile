@@ -17,6 +17,13 @@ validate: ## Check the samples with the rules of admission
 test: ## Run every test that needs no other software than Rust
 	$(CARGO) test --workspace --locked
 
+SEEDS ?= 10000
+
+# One thread for each core; a seed that fails is cut down, printed and ends it with code 1.
+.PHONY: sim
+sim: ## Simulate the operator with faults, SEEDS=100000 times; again one of them: SIM="--seed 7 -v"
+	@$(CARGO) run --quiet --locked --profile sim --package grove-simulation -- $(or $(SIM),--seeds 0..$(SEEDS))
+
 .PHONY: lint
 lint: ## Format, clippy, documentation, dependency directions, licences, generated files
 	$(CARGO) fmt --all --check
@@ -35,11 +42,17 @@ manifests: ## Write what `make test` expects of `grove manifests`: its default o
 	@table=$$($(GROVE) manifests --explain-rights) && text=$$(sed '/^| part /,$$d' docs/rights.md) && \
 		printf '%s\n\n%s\n' "$$text" "$$table" > docs/rights.md
 
+.PHONY: capabilities
+capabilities: ## Write what each scheduler can do to docs/backends/capabilities.md
+	@table=$$($(GROVE) backends --offline) && text=$$(sed '/^<!-- All below/q' docs/backends/capabilities.md) && \
+		printf '%s\n\n%s\n' "$$text" "$$table" > docs/backends/capabilities.md
+
 .PHONY: compat
 compat: ## Hold us against other projects' manifests and CRDs: make compat CORPUS=DIR
 	@test -d "$(CORPUS)/grove/crds" || { echo "give the folder with the other projects' files: make compat CORPUS=DIR"; exit 2; }
 	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-api --features compat --test compat --locked
 	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-plan --features compat --test compat --locked
+	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-scheduler --features compat --test compat --locked
 	@if command -v go >/dev/null; then $(MAKE) --no-print-directory operator && \
 		CORPUS="$(abspath $(CORPUS))" $(E2E) run --compat --schedulers kube; \
 	else echo "Go is missing: the samples were not sent to a real API server"; fi
@@ -58,6 +71,7 @@ bench-admission: ## Measure how long an admission takes: 5,000 reviews of a set 
 
 E2E = $(CARGO) run --quiet --locked --package grove-e2e --
 SCHEDULERS ?= kube,kai,volcano
+BACKENDS ?= plain
 ONLY ?=
 
 # Go is asked for first: it is what may be missing.
@@ -85,9 +99,9 @@ cluster-down: ## End it
 	@$(E2E) down
 
 .PHONY: bench-cluster
-bench-cluster: ## Measure the operator and a bare loop with 1,000 pods on a real control plane: target/bench/cluster.json
+bench-cluster: ## Measure the operator and a bare loop with 1,000 pods on a real control plane: BACKENDS=plain,kube,kai,volcano
 	@$(CARGO) build --quiet --locked --release --package grove
-	@$(CARGO) run --quiet --locked --release --package grove-e2e -- bench
+	@$(CARGO) run --quiet --locked --release --package grove-e2e -- bench --backends "$(BACKENDS)"
 
 .PHONY: e2e
 e2e: operator ## Run the scenarios on a real control plane: ONLY=text, SCHEDULERS=kai

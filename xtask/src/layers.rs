@@ -37,8 +37,21 @@ pub(crate) const TABLE: Table = &[
     ("grove", Allowed::All),
     // Scenarios also run against a real cluster, so they see what a client sees and nothing of the operator.
     ("grove-e2e", Allowed::Only(&["grove-api", "grove-runtime"])),
+    // The operator as it is, in a cluster in memory.
+    (
+        "grove-simulation",
+        Allowed::Only(&[
+            "grove-api",
+            "grove-scheduler",
+            "grove-runtime",
+            "grove-operator",
+            "grove-apiserver",
+        ]),
+    ),
     // What a third party writes: a backend sees the framework and the wire, and nothing of the operator.
     ("example-backend", Allowed::Only(&["grove-api", "grove-scheduler"])),
+    // And the program that has it, where Grove is a library like any other.
+    ("example-binary", Allowed::Only(&["grove-scheduler", "grove", "example-backend"])),
     ("xtask", Allowed::Only(&[])),
 ];
 

@@ -38,6 +38,11 @@ pub fn scaled_gang(scaling_group: &str, ordinal: u32) -> String {
     format!("{scaling_group}-{ordinal}")
 }
 
+/// ControllerRevision that keeps the template of this generation hash.
+pub fn revision(set: &str, hash: &str) -> String {
+    format!("{set}-{hash}")
+}
+
 /// Topology group of one scaling group replica inside a base gang.
 pub fn topology_group(scaling_group: &str, replica: u32) -> String {
     format!("{scaling_group}-{replica}")

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use grove_api::{
-    config::{BUILTIN_BACKENDS, CertProvisionMode, Key, KnownBackend, Loaded, LogFormat, LogLevel, Shape},
-    config::{OperatorConfiguration, check_keys, load},
+    config::{CertProvisionMode, Key, KnownBackend, Loaded, LogFormat, LogLevel, OperatorConfiguration},
+    config::{Shape, check_keys, load},
     field::{Error, ErrorKind, Errors, Path},
     wire::GoDuration,
 };
@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 #[path = "config/arbitrary.rs"]
 mod arbitrary;
+#[path = "config/backends.rs"]
+mod backends;
 
 const PRODUCTION: &str = include_str!("config/production.yaml");
 const OLDER: &str = include_str!("config/older.yaml");
@@ -36,7 +38,7 @@ fn file(body: &str) -> Value {
 }
 
 fn try_load(value: &Value) -> Result<Loaded, Errors> {
-    load(value, BUILTIN_BACKENDS)
+    load(value, backends::BACKENDS)
 }
 
 fn loaded(body: &str) -> Loaded {

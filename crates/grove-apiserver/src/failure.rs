@@ -151,6 +151,11 @@ impl Failure {
         Self::conflict(resource, name, &why)
     }
 
+    /// An apply wants what others have otherwise.
+    pub(crate) fn apply_conflict(message: String, causes: Vec<Cause>) -> Self {
+        Self::new(409, "Conflict", message).with_details(Details { causes, ..Details::default() })
+    }
+
     /// The object itself is wrong: details name its kind, not its resource.
     pub(crate) fn invalid(resource: &Resource, name: &str, causes: Vec<Cause>) -> Self {
         Self::invalid_kind(&resource.kind, &resource.group, name, causes)

@@ -197,7 +197,7 @@ impl Asked<'_> {
                 Action::Update(json_body()?)
             }
             ("PATCH", None | Some(Subresource::Status | Subresource::Scale)) if is_named => {
-                Action::Patch(PatchBody::parse(content_type, self.resource.custom, self.body)?)
+                Action::Patch(PatchBody::parse(content_type, self.resource.custom, &self.query, self.body)?)
             }
             ("DELETE", None) if is_scoped => {
                 let (options, dry) = DeleteOptions::parse(&self.query, self.body)?;

@@ -21,6 +21,7 @@ mod fault;
 mod handler;
 mod metadata;
 mod object;
+mod ownership;
 mod query;
 mod random;
 mod read;
@@ -43,4 +44,6 @@ pub use selector::{BadSelector, Labels, Selection};
 pub use server::ApiServer;
 pub use service::{ApiService, TransportError};
 pub use store::{Event, Expired, Key, Store, WriteRecord};
-pub use write::{Action, Answer, DeleteOptions, PatchBody, Policy, Preconditions, Subresource, WriteRequest};
+pub use write::{
+    Action, Answer, Apply, DeleteOptions, PatchBody, Policy, Preconditions, Subresource, WriteRequest,
+};

@@ -1,6 +1,7 @@
 //! Grove's operator as a process of a cluster, with its own account: started, stopped, killed and started again.
 
 pub(crate) mod account;
+mod configuration;
 mod ledger;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -12,8 +13,9 @@ use tokio::{
     net::TcpStream,
 };
 
+use self::configuration::configuration;
 pub use self::ledger::{Grant, Ledger};
-use crate::cluster::{Cluster, Command, Link, Process, Reaper, Write, free_ports};
+use crate::cluster::{Cluster, Command, Link, Process, Reaper, Scheduler, Write, free_ports};
 
 /// How long it may take until it is ready, and until it has ended.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -35,6 +37,10 @@ pub struct OperatorOptions {
     pub arguments: Vec<String>,
     /// Whether placement by topology is on.
     pub topology_aware: bool,
+    /// The schedulers it is told of, the default first. None: what it knows by itself.
+    pub schedulers: Vec<Scheduler>,
+    /// Whether the stock scheduler is told of gangs, where it is listed.
+    pub gang_scheduling: bool,
     /// More lines of its configuration.
     pub more: &'static str,
 }
@@ -49,8 +55,19 @@ impl Default for OperatorOptions {
             authorizer: false,
             arguments: Vec::new(),
             topology_aware: true,
+            schedulers: Vec::new(),
+            gang_scheduling: true,
             more: "",
         }
+    }
+}
+
+impl OperatorOptions {
+    /// One whose default is this scheduler; the stock one is always there.
+    pub fn on(scheduler: Scheduler) -> Self {
+        let mut schedulers = vec![scheduler, Scheduler::Kube];
+        schedulers.dedup();
+        Self { schedulers, ..Self::default() }
     }
 }
 
@@ -210,62 +227,4 @@ pub(crate) fn program() -> Result<PathBuf> {
         program.display()
     );
     Ok(program)
-}
-
-/// As in the measurement of upstream's operator: as much at a time, and hardly a limit.
-fn configuration(options: &OperatorOptions, ports: [u16; 3]) -> String {
-    let [webhooks, health, metrics] = ports;
-    let [lease, renew, retry] = options.lease;
-    let (enabled, authorizer) = (options.leader_election, options.authorizer);
-    let (topology_aware, more) = (options.topology_aware, options.more);
-    format!(
-        "\
-apiVersion: operator.config.grove.io/v1alpha1
-kind: OperatorConfiguration
-runtimeClientConnection: {{ qps: 1000, burst: 1200 }}
-leaderElection:
-  enabled: {enabled}
-  resourceNamespace: kube-system
-  leaseDuration: {lease}
-  renewDeadline: {renew}
-  retryPeriod: {retry}
-server:
-  webhooks: {{ bindAddress: 127.0.0.1, port: {webhooks} }}
-  healthProbes: {{ bindAddress: 127.0.0.1, port: {health} }}
-  metrics: {{ bindAddress: 127.0.0.1, port: {metrics} }}
-controllers:
-  podCliqueSet: {{ concurrentSyncs: 20 }}
-  podClique: {{ concurrentSyncs: 20 }}
-  podCliqueScalingGroup: {{ concurrentSyncs: 20 }}
-  podGang: {{ concurrentSyncs: 20 }}
-logLevel: info
-logFormat: text
-topologyAwareScheduling: {{ enabled: {topology_aware} }}
-authorizer:
-  enabled: {authorizer}
-  exemptServiceAccountUserNames:
-    - system:serviceaccount:kube-system:generic-garbage-collector
-    - system:serviceaccount:kube-system:horizontal-pod-autoscaler
-    - system:serviceaccount:kube-system:namespace-controller
-    - system:kube-controller-manager
-{more}"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use grove_api::{config, manifest};
-
-    use super::*;
-
-    #[test]
-    fn the_configuration_is_one_that_the_operator_takes() {
-        let text = configuration(&OperatorOptions::default(), [1, 2, 3]);
-        let documents = manifest::parse(&text).unwrap();
-        let loaded = config::load(&documents[0].value, config::BUILTIN_BACKENDS).unwrap();
-        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
-        let value = loaded.config;
-        assert_eq!(value.server.health_probes.port, 2);
-        assert_eq!(value.leader_election.resource_namespace, "kube-system");
-    }
 }

@@ -6,6 +6,7 @@
 //! that `certificates` keeps.
 
 pub mod admission;
+mod backends;
 pub mod certificates;
 mod controllers;
 mod error;
@@ -14,16 +15,15 @@ mod key;
 mod memory;
 mod process;
 pub mod rights;
-mod schedulers;
 mod seen;
 mod start;
 mod wake;
 
 pub use self::{
+    backends::BackendMetrics,
     error::Error,
     key::Key,
     process::{MINIMUM_KUBERNETES, Options, RunError, run},
-    schedulers::Schedulers,
     seen::PodView,
     start::{Concurrency, Operator, Settings},
 };

@@ -1,12 +1,16 @@
 //! What is remembered between reconciles and is in no object. All of it is by UID, and all of it comes back by itself:
 //! a restart only means that something is tried once more.
 
+mod lines;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use grove_api::wire::LastError;
 use grove_plan::facts::Refusal;
 use parking_lot::Mutex;
 use tokio::time::Instant;
+
+use self::lines::Lines;
 
 /// First and longest pause after the API server refused a pod.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -18,6 +22,8 @@ const FAILED_PAUSE: (Duration, Duration) = (Duration::from_secs(10), Duration::f
 #[derive(Default)]
 pub(crate) struct Memory {
     by_uid: Mutex<BTreeMap<String, Notes>>,
+    /// Who waits for a place.
+    pub(crate) lines: Lines,
     /// Namespaces that take no new objects, and until when nobody need ask again.
     ending: Mutex<BTreeMap<String, Instant>>,
 }
@@ -34,6 +40,25 @@ struct Notes {
     collected: Option<Instant>,
     no_effect: Option<(String, String)>,
     hash: Option<Hash>,
+    scheduler: Option<&'static str>,
+    telling: Telling,
+}
+
+/// What a gang's scheduler was told.
+#[derive(Clone, Default)]
+struct Telling {
+    /// Counts what there is to tell.
+    turn: u64,
+    /// The last that was told, or cannot be.
+    told: Option<u64>,
+    /// Whether it was tried at all.
+    tried: bool,
+    /// Why it was not: a reason, and words.
+    failure: Option<(&'static str, String)>,
+    /// Since when so many pods are bound, and not all that belong together.
+    split: Option<(Instant, u32)>,
+    /// When the scheduler's words were written last.
+    reworded: Option<Instant>,
 }
 
 /// The hash that was decided on, and what from.
@@ -88,6 +113,7 @@ impl Memory {
     /// The object is gone.
     pub(crate) fn forget(&self, uid: &str) {
         self.by_uid.lock().remove(uid);
+        self.lines.forget(uid);
     }
 
     /// Everything that this generation asks for was done. Whether that is news.
@@ -208,6 +234,80 @@ impl Memory {
             let hash = Hash { generation, stored: stored.map(str::to_owned), decided: decided.clone() };
             self.note(uid, |notes| notes.hash = Some(hash));
             decided
+        })
+    }
+
+    /// The scheduler of a set, decided once.
+    pub(crate) fn scheduler(&self, uid: &str, decide: impl FnOnce() -> &'static str) -> &'static str {
+        let known = self.look(uid, |notes| notes.scheduler).flatten();
+        known.unwrap_or_else(|| {
+            let decided = decide();
+            self.note(uid, |notes| *notes.scheduler.insert(decided))
+        })
+    }
+
+    /// The scheduler of a gang has to be told again.
+    pub(crate) fn untell(&self, uid: &str) {
+        self.note(uid, |notes| notes.telling.turn += 1);
+    }
+
+    /// What there is to tell now.
+    pub(crate) fn turn(&self, uid: &str) -> u64 {
+        self.look(uid, |notes| notes.telling.turn).unwrap_or_default()
+    }
+
+    /// What was to tell at `turn` was told, or cannot be; without a turn it is tried again. Whether the failure, or that
+    /// there is none, is news.
+    pub(crate) fn told(&self, uid: &str, turn: Option<u64>, failure: Option<(&'static str, String)>) -> bool {
+        self.note(uid, |notes| {
+            notes.telling.told = turn;
+            let news = notes.telling.failure != failure || !notes.telling.tried;
+            notes.telling.tried = true;
+            notes.telling.failure = failure;
+            news
+        })
+    }
+
+    /// Whether anybody has tried to tell the scheduler since the operator started.
+    pub(crate) fn has_tried(&self, uid: &str) -> bool {
+        self.look(uid, |notes| notes.telling.tried) == Some(true)
+    }
+
+    /// Whether the scheduler was told all there is to tell, and why it was not when it was tried last.
+    pub(crate) fn telling(&self, uid: &str) -> (bool, Option<(&'static str, String)>) {
+        let read = |notes: &Notes| {
+            let Telling { turn, told, failure, .. } = &notes.telling;
+            (*told == Some(*turn), failure.clone())
+        };
+        self.look(uid, read).unwrap_or_default()
+    }
+
+    /// Whether the words on a gang may change: the last time was so long ago. Else how long it is until then.
+    pub(crate) fn reworded(&self, uid: &str, pace: Duration) -> Result<(), Duration> {
+        self.note(uid, |notes| {
+            let last = notes.telling.reworded.get_or_insert_with(Instant::now);
+            match pace.saturating_sub(last.elapsed()) {
+                Duration::ZERO => {
+                    *last = Instant::now();
+                    Ok(())
+                }
+                rest => Err(rest),
+            }
+        })
+    }
+
+    /// Whether a gang has been split for so long, with as many pods bound as now; else how long it is until then.
+    pub(crate) fn is_split_for(&self, uid: &str, bound: Option<u32>, long: Duration) -> Result<(), Duration> {
+        self.note(uid, |notes| {
+            let split = &mut notes.telling.split;
+            *split = bound.map(|bound| {
+                let unchanged = split.filter(|(_, before)| *before == bound);
+                unchanged.unwrap_or_else(|| (Instant::now(), bound))
+            });
+            match split.map(|it| long.saturating_sub(it.0.elapsed())) {
+                Some(Duration::ZERO) => Ok(()),
+                rest => Err(rest.unwrap_or(long)),
+            }
         })
     }
 }

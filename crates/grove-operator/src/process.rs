@@ -17,6 +17,7 @@ use grove_runtime::{
     health::{self, Checks},
     leader, shutdown, telemetry, version,
 };
+use grove_scheduler::Registry;
 use k8s_openapi::jiff::Timestamp;
 use kube::{
     Client, Config,
@@ -28,8 +29,8 @@ use tracing::{error, info, warn};
 
 use crate::{
     admission::{self, Authorizer, Desk, Limits},
+    backends::BackendMetrics,
     certificates::{self, Keeper, Lifetimes, Names, Served},
-    schedulers::Schedulers,
     start::{Concurrency, Operator, Settings},
 };
 
@@ -67,8 +68,8 @@ pub struct Options {
     pub lifetimes: Lifetimes,
 }
 
-/// Runs the operator until it is told to stop.
-pub async fn run(loaded: Loaded, options: Options) -> Result<(), RunError> {
+/// Runs the operator with the scheduler backends of `registry`, until it is told to stop.
+pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Result<(), RunError> {
     let config = &loaded.config;
     let account = service_account(&config.authorizer)?;
     telemetry::init(level(config.log_level), format(config.log_format)).map_err(while_doing("logs"))?;
@@ -108,15 +109,24 @@ pub async fn run(loaded: Loaded, options: Options) -> Result<(), RunError> {
         stop.clone(),
         metrics.events.clone(),
     );
+    let backend_metrics = metrics.register(BackendMetrics::register);
     let settings = Settings {
         concurrency: concurrency(&config.controllers),
-        schedulers: Schedulers::new(&loaded.profiles),
+        registry: registry.clone(),
+        profiles: loaded.profiles.clone(),
+        namespace: leader::namespace(None, &namespace),
         init_image: crate::init_image::from_environment(),
         topology_aware: config.topology_aware(),
         clock: Timestamp::now,
     };
-    let operator =
-        Arc::new(Operator::new(client.clone(), events, settings, &metrics.informers, &metrics.queues));
+    let operator = Arc::new(Operator::new(
+        client.clone(),
+        events,
+        settings,
+        &metrics.informers,
+        &metrics.queues,
+        backend_metrics,
+    ));
     started.get_or_init(|| Arc::clone(&operator));
     let watching = Arc::clone(&operator);
     // Reads go on while the last writes end.

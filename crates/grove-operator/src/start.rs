@@ -3,22 +3,26 @@
 
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
-use grove_api::constants::labels;
+use grove_api::{config::SchedulerProfiles, constants::labels};
 use grove_runtime::{
     Cached, Events, InformerMetrics, Outcome, Queue, QueueMetrics, Writer, inform, inform_guarded, work,
 };
+use grove_scheduler::Registry;
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client, runtime::watcher};
-use tokio::task::JoinSet;
+use tokio::{
+    sync::{Mutex, mpsc},
+    task::JoinSet,
+};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use crate::{
-    controllers::{Grove, Queues},
+    backends::{BackendMetrics, Backends, Epochs, Surroundings, supervise},
+    controllers::{Grove, Leftover, Queues},
     error::Error,
     memory::Memory,
-    schedulers::Schedulers,
-    seen::{Seen, prune, prune_set},
+    seen::{Seen, prune, prune_revision, prune_set},
 };
 
 /// Upper bound of one reconcile, so that no request that hangs holds a worker for ever.
@@ -27,6 +31,8 @@ const DEADLINE: Duration = Duration::from_mins(2);
 const STATUS_WORKERS: usize = 4;
 /// Likewise for sets.
 const SET_STATUS_WORKERS: usize = 2;
+/// Deleted gangs that may wait to be cleared away.
+const LEFTOVERS: usize = 1_024;
 
 /// How much each controller does at a time.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +51,12 @@ pub struct Concurrency {
 pub struct Settings {
     /// How much each controller does at a time.
     pub concurrency: Concurrency,
-    /// The schedulers.
-    pub schedulers: Schedulers,
+    /// The scheduler backends that were compiled in.
+    pub registry: Registry,
+    /// Those that are used.
+    pub profiles: SchedulerProfiles,
+    /// The operator's own namespace.
+    pub namespace: String,
     /// Image of the init container of pods that start in order.
     pub init_image: String,
     /// Whether placement by topology is on.
@@ -60,6 +70,10 @@ pub struct Operator {
     client: Client,
     grove: Arc<Grove>,
     concurrency: Concurrency,
+    namespace: String,
+    informers: InformerMetrics,
+    /// What gangs leave behind.
+    leftovers: Mutex<mpsc::Receiver<Leftover>>,
 }
 
 impl Operator {
@@ -70,7 +84,9 @@ impl Operator {
         settings: Settings,
         informers: &InformerMetrics,
         queues: &QueueMetrics,
+        metrics: BackendMetrics,
     ) -> Self {
+        let (leave, leftovers) = mpsc::channel(LEFTOVERS);
         let grove = Arc::new(Grove {
             seen: Seen::new(informers),
             memory: Memory::default(),
@@ -81,16 +97,26 @@ impl Operator {
                 gangs: Queue::new("podgang", queues),
                 status: Queue::new("status", queues),
                 set_status: Queue::new("podcliqueset-status", queues),
+                backends: Queue::new("schedulerbackend", queues),
             },
             writer: Writer::new(client.clone(), "grove-operator"),
             events,
-            schedulers: settings.schedulers,
+            backends: Arc::new(Backends::new(&settings.registry, &settings.profiles)),
+            metrics,
+            leftovers: leave,
             init_image: settings.init_image,
             topology_aware: settings.topology_aware,
             clock: settings.clock,
         });
         grove.listen();
-        Self { client, grove, concurrency: settings.concurrency }
+        Self {
+            client,
+            grove,
+            concurrency: settings.concurrency,
+            namespace: settings.namespace,
+            informers: informers.clone(),
+            leftovers: Mutex::new(leftovers),
+        }
     }
 
     /// What admission reads.
@@ -112,10 +138,29 @@ impl Operator {
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.groups.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.cliques.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.gangs.cache.clone(), prune, stop.clone()));
-        tasks.spawn(inform_guarded(self.api(), all, seen.topologies.clone(), prune, stop.clone()));
+        tasks.spawn(inform_guarded(self.api(), all.clone(), seen.topologies.clone(), prune, stop.clone()));
+        tasks.spawn(inform_guarded(self.api(), all, seen.backends.clone(), prune, stop.clone()));
         tasks.spawn(inform(self.api(), ours.clone(), seen.services.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform(self.api(), ours.clone(), seen.autoscalers.cache.clone(), prune, stop.clone()));
-        tasks.spawn(inform(self.api(), ours, seen.pods.clone(), prune, stop));
+        let revisions = seen.revisions.cache.clone();
+        tasks.spawn(inform(self.api(), ours.clone(), revisions, prune_revision, stop.clone()));
+        tasks.spawn(inform(self.api(), ours, seen.pods.clone(), prune, stop.clone()));
+        let grove = Arc::downgrade(&self.grove);
+        let around = Surroundings {
+            client: self.client.clone(),
+            namespace: self.namespace.clone(),
+            informers: self.informers.clone(),
+            metrics: self.grove.metrics.clone(),
+            backends: Arc::clone(&self.grove.backends),
+            changed: Arc::new(move |owner, what| {
+                if let Some(grove) = grove.upgrade() {
+                    grove.scheduler_object_changed(owner, what);
+                }
+            }),
+        };
+        tasks.spawn(supervise(around, stop.clone()));
+        tasks.spawn(follow_backends(Arc::clone(&self.grove), stop.clone()));
+        tasks.spawn(Arc::clone(&self.grove).follow_reports(stop));
         while tasks.join_next().await.is_some() {}
     }
 
@@ -123,7 +168,7 @@ impl Operator {
         Api::all_with(self.client.clone(), &())
     }
 
-    /// Whether every cache has been filled once; else the kind that is missing.
+    /// Whether every cache has been filled once, and every scheduler was looked for; else what is missing.
     pub fn synced(&self) -> Result<(), String> {
         let seen = &self.grove.seen;
         let missing = [
@@ -133,13 +178,16 @@ impl Operator {
             ("PodGang", seen.gangs.cache.is_synced()),
             ("Service", seen.services.cache.is_synced()),
             ("HorizontalPodAutoscaler", seen.autoscalers.cache.is_synced()),
+            ("ControllerRevision", seen.revisions.cache.is_synced()),
             ("Pod", seen.pods.is_synced()),
             ("ClusterTopologyBinding", seen.topologies.is_synced()),
         ];
-        match missing.iter().find(|(_, synced)| !synced) {
-            None => Ok(()),
-            Some((kind, _)) => Err(format!("the cache of kind {kind} is not filled yet")),
+        if let Some((kind, _)) = missing.iter().find(|(_, synced)| !synced) {
+            return Err(format!("the cache of kind {kind} is not filled yet"));
         }
+        // Until then, admission refuses new sets.
+        let looked_at = self.grove.backends.all_looked_at();
+        looked_at.map_err(|name| format!("scheduler backend {name:?} is being initialised"))
     }
 
     /// Works until `stop`, and then ends what is under way.
@@ -157,9 +205,19 @@ impl Operator {
         attend(run, grove, &queues.groups, groups, |it, key| async move { it.reconcile_group(key).await });
         attend(run, grove, &queues.cliques, cliques, |it, key| async move { it.reconcile_clique(key).await });
         attend(run, grove, &queues.gangs, gangs, |it, key| async move { it.reconcile_gang(key).await });
+        attend(run, grove, &queues.backends, 1, |it, name| async move { it.reconcile_backend(name).await });
         for (queue, workers) in [(&queues.status, STATUS_WORKERS), (&queues.set_status, SET_STATUS_WORKERS)] {
             attend(run, grove, queue, workers, |it, key| async move { it.reconcile_status(key).await });
         }
+        let clearing = async {
+            let mut leftovers = self.leftovers.lock().await;
+            // What came while another operator led, that one has cleared away.
+            while leftovers.try_recv().is_ok() {}
+            while let Some(left) = leftovers.recv().await {
+                grove.clear_away(left).await;
+            }
+        };
+        stop.run_until_cancelled(clearing).await;
         stop.cancelled().await;
         queues.sets.close();
         queues.groups.close();
@@ -167,6 +225,7 @@ impl Operator {
         queues.gangs.close();
         queues.status.close();
         queues.set_status.close();
+        queues.backends.close();
         while tasks.join_next().await.is_some() {}
     }
 
@@ -178,9 +237,26 @@ impl Operator {
         seen.gangs.cache.synced().await;
         seen.services.cache.synced().await;
         seen.autoscalers.cache.synced().await;
+        seen.revisions.cache.synced().await;
         seen.pods.synced().await;
         seen.topologies.synced().await;
     }
+}
+
+/// Wakes whoever is concerned when a backend becomes ready, or is not any more.
+async fn follow_backends(grove: Arc<Grove>, stop: CancellationToken) {
+    let mut changes = grove.backends.changes();
+    let following = async {
+        let mut known = Epochs::new();
+        while changes.changed().await.is_ok() {
+            let now = changes.borrow_and_update().clone();
+            now.iter().filter(|(name, epoch)| known.get(*name) != Some(*epoch)).for_each(|(name, _)| {
+                grove.scheduler_changed(name);
+            });
+            known = now;
+        }
+    };
+    stop.run_until_cancelled(following).await;
 }
 
 /// Sets workers on a queue.

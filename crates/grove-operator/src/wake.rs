@@ -1,20 +1,23 @@
 //! Which controller a change concerns. To wake too many is only work; to wake too few would be a hang.
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use grove_api::{
-    constants::labels,
+    constants::{annotations, labels},
     wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
-use grove_plan::{facts::Phase, status::topology_name};
-use grove_runtime::{Cache, Cached, Change};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use grove_plan::{facts::Phase, layout::count, rollout, status::topology_name};
+use grove_runtime::{Cache, Cached, Change, Changed};
+use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 use kube::Resource;
 
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{Children, PodView, controller, joined, label},
+    seen::{Children, PodView, controller, controller_uid, joined, label},
 };
 
 /// What is done about a change: the object before, and after.
@@ -29,8 +32,10 @@ impl Grove {
         self.on(&self.seen.gangs.cache, Self::gang_changed);
         self.on(&self.seen.pods, Self::pod_changed);
         self.on(&self.seen.topologies, Self::topology_changed);
+        self.on(&self.seen.backends, Self::backend_changed);
         self.on_minor(&self.seen.services);
         self.on_minor(&self.seen.autoscalers);
+        self.on_minor(&self.seen.revisions);
     }
 
     fn on<K: Cached>(self: &Arc<Self>, cache: &Cache<K>, changed: Listener<K>) {
@@ -77,6 +82,8 @@ impl Grove {
                 self.queues.groups.add(Key::of(group.as_ref()));
             }
             for gang in self.seen.gangs.of_owner(uid) {
+                // Templates say things to schedulers, too.
+                self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
                 self.queues.gangs.add(Key::of(gang.as_ref()));
             }
         }
@@ -84,6 +91,38 @@ impl Grove {
             for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
                 self.queues.report(StatusKey::Clique(Key::of(clique.as_ref())));
             }
+        }
+        if old.is_some_and(|old| {
+            rollout::turn(old) != rollout::turn(set) || rollout::pace(old) != rollout::pace(set)
+        }) {
+            self.wake_turns(set);
+        }
+    }
+
+    /// Another set replica has its turn in an update.
+    fn wake_turns(&self, set: &PodCliqueSet) {
+        let key = Key::of(set);
+        for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
+            let key = Key::of(clique.as_ref());
+            self.queues.cliques.add(key.clone());
+            self.queues.report(StatusKey::Clique(key));
+        }
+        for group in self.seen.groups.of_owner(set.metadata.uid.as_deref().unwrap_or_default()) {
+            let key = Key::of(group.as_ref());
+            self.queues.groups.add(key.clone());
+            self.queues.report(StatusKey::Group(key));
+        }
+    }
+
+    /// Whether it matters to an update, or to one that would be too many, which pods are ready.
+    fn awaits_readiness(&self, pod: &PodView) -> bool {
+        let set = self.seen.sets.get(pod.namespace(), &pod.set);
+        let progress =
+            set.as_ref().and_then(|it| it.status.as_ref()).and_then(|it| it.update_progress.as_ref());
+        rollout::is_open(progress) || {
+            let clique = self.seen.cliques.cache.get(pod.namespace(), &pod.clique);
+            let wanted = clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
+            self.seen.pods_by_owner.count(&pod.fact.owner) > wanted
         }
     }
 
@@ -95,6 +134,13 @@ impl Grove {
         let Some(group) = new.or(old) else { return };
         let key = Key::of(group.as_ref());
         let set = self.seen.set_key_of(&group.metadata);
+        let began = |it: &Arc<PodCliqueScalingGroup>| {
+            let progress = it.status.as_ref().and_then(|it| it.update_progress.as_ref());
+            progress.map(|it| (it.pod_clique_set_generation_hash.clone(), it.update_ended_at.is_some()))
+        };
+        if old.is_some_and(|old| new.is_some_and(|new| began(old) != began(new))) {
+            self.queues.groups.add(key.clone());
+        }
         if asks(old, new) {
             self.queues.groups.add(key.clone());
             self.queues.report(StatusKey::Group(key));
@@ -122,6 +168,13 @@ impl Grove {
             // The pace of its status counts from here.
             self.memory.status_written(clique.metadata.uid.as_deref().unwrap_or_default());
         }
+        let began = |it: &Arc<PodClique>| {
+            let progress = it.status.as_ref().and_then(|it| it.update_progress.as_ref());
+            progress.map(|it| (it.pod_template_hash.clone(), it.update_ended_at.is_some()))
+        };
+        if old.is_some_and(|old| new.is_some_and(|new| began(old) != began(new))) {
+            self.queues.cliques.add(key.clone());
+        }
         if asks(old, new) {
             self.queues.cliques.add(key.clone());
             self.wake_gang_of(clique);
@@ -130,6 +183,8 @@ impl Grove {
             }
             // Whose it is may have changed, and with it whose pods are ready.
             self.wake_cliques_after(&key);
+        } else if old.map(restart) != new.map(restart) {
+            self.queues.cliques.add(key);
         }
         if new.is_none_or(|new| old.is_none_or(|old| old.status != new.status) || asks(old, Some(new))) {
             self.wake_reports_of_clique(clique);
@@ -140,14 +195,27 @@ impl Grove {
         let Some(gang) = new.or(old) else { return };
         let key = Key::of(gang.as_ref());
         let initialized = |it: &Arc<PodGang>| grove_plan::gang::is_initialized(it);
+        let form = |it: &Arc<PodGang>| {
+            it.metadata.annotations.as_ref().and_then(|it| it.get(annotations::SCHEDULER_FORM)).cloned()
+        };
         let appeared = old.is_none() || new.is_none();
-        if appeared || old.is_some_and(|old| new.is_some_and(|new| initialized(old) != initialized(new))) {
+        let noted = old.is_some_and(|old| new.is_some_and(|new| form(old) != form(new)));
+        if noted
+            || appeared
+            || old.is_some_and(|old| new.is_some_and(|new| initialized(old) != initialized(new)))
+        {
             for clique in self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name)) {
                 self.queues.cliques.add(Key::of(clique.as_ref()));
             }
         }
         if asks(old, new) {
+            if let Some(new) = new {
+                self.memory.untell(new.metadata.uid.as_deref().unwrap_or_default());
+            }
             self.queues.gangs.add(key.clone());
+        }
+        if let Some(set) = old.filter(|_| new.is_none()).and_then(|old| controller_uid(&old.metadata)) {
+            self.wake_held(&key, set, true);
         }
         self.queues.report(StatusKey::Gang(key));
         if let Some(set) = self.seen.set_key_of(&gang.metadata) {
@@ -156,6 +224,11 @@ impl Grove {
                 self.queues.sets.add(set.clone());
             }
             self.queues.report(StatusKey::Set(set));
+        }
+        // Last: this calls a backend, which may be anybody's.
+        if let Some(left) = old.filter(|_| new.is_none()).and_then(|old| self.left_by(old)) {
+            // Nobody takes them while another operator leads: that one clears away.
+            let _ = self.leftovers.try_send(left);
         }
     }
 
@@ -169,8 +242,13 @@ impl Grove {
         let set = Key::new(pod.namespace(), pod.set.clone());
         let presence =
             |it: &Arc<PodView>| (it.fact.is_live(), it.fact.phase, it.fact.index, it.fact.awaits_parents);
-        if old.map(presence) != new.map(presence) {
+        let is_ready = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.ready, it.fact.bound);
+        let wakes = old.map(is_ready) != new.map(is_ready) && self.awaits_readiness(pod);
+        if wakes || old.map(presence) != new.map(presence) {
             self.queues.cliques.add(clique.clone());
+        }
+        if let (Some(group), true) = (&pod.group, wakes) {
+            self.queues.groups.add(Key::new(pod.namespace(), group.clone()));
         }
         let serves = |it: &PodView| it.fact.ready || it.fact.phase == Phase::Succeeded;
         let ready = |it: Option<&Arc<PodView>>| it.is_some_and(|it| serves(it) && it.fact.is_live());
@@ -212,6 +290,41 @@ impl Grove {
             }
             last = gang;
         }
+    }
+
+    /// An object that a scheduler's backend made for the owner of this UID changed.
+    pub(crate) fn scheduler_object_changed(&self, owner: &str, what: Changed) {
+        for gang in self.seen.gangs_by_uid.get(owner) {
+            let key = Key::of(gang.as_ref());
+            if what == Changed::Object {
+                self.memory.untell(owner);
+                self.queues.gangs.add(key.clone());
+            }
+            self.queues.report(StatusKey::Gang(key));
+        }
+    }
+
+    /// A scheduler's backend is ready now, or is not any more: its gangs are looked at with what it is now.
+    pub(crate) fn scheduler_changed(&self, name: &str) {
+        let is_of =
+            |metadata: &ObjectMeta| label(metadata, labels::SCHEDULER_NAME).is_none_or(|it| it == name);
+        let gangs = self.seen.gangs.cache.list();
+        for gang in gangs.iter().filter(|it| is_of(&it.metadata)) {
+            self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
+            let key = Key::of(gang.as_ref());
+            self.queues.gangs.add(key.clone());
+            for clique in self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name)) {
+                self.queues.cliques.add(Key::of(clique.as_ref()));
+            }
+            if let Some(set) = self.seen.set_key_of(&gang.metadata) {
+                self.queues.report(StatusKey::Set(set));
+            }
+            self.queues.report(StatusKey::Gang(key));
+        }
+    }
+
+    pub(crate) fn look_at_gang_after(&self, gang: Key, pause: Duration) {
+        self.queues.status.add_after(StatusKey::Gang(gang), pause);
     }
 
     fn topology_changed(
@@ -293,6 +406,11 @@ impl Grove {
             _ => StatusKey::Clique(key),
         });
     }
+}
+
+/// Pods older than this have to go.
+fn restart(clique: &Arc<PodClique>) -> Option<Timestamp> {
+    clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0)
 }
 
 /// Whether a change asks for more than a look at the status: the object came or went, or somebody wants something else.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::jiff::Timestamp;
+use grove_api::constants::labels;
+use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 
 /// A pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct PodFact {
     pub gates: Vec<String>,
     /// Whether it is bound to a node.
     pub bound: bool,
+    /// The group that its scheduler counts it in, where that is a field of the pod.
+    pub grouped: Grouped,
     /// Whether it is ready.
     pub ready: bool,
     /// Whether a container ended with an error before and the pod is not ready since.
@@ -39,6 +42,18 @@ pub struct PodFact {
     pub awaits_parents: bool,
     /// Why the scheduler cannot place it, in its words.
     pub unschedulable: Option<String>,
+}
+
+/// Which group a pod is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouped {
+    /// None.
+    #[default]
+    Alone,
+    /// One of its clique.
+    ByClique,
+    /// Another one: that of the gang.
+    ByGang,
 }
 
 /// Phase of a pod, from least to most valuable.
@@ -112,13 +127,20 @@ pub struct Tally {
     pub waiting: u32,
     /// Ended, with success.
     pub completed: u32,
+    /// When the first and the last of those were created that are not being deleted, failed ones among them.
+    pub created: Option<(Timestamp, Timestamp)>,
 }
 
 impl Tally {
     /// Counts `pods`; `hash` is that of the wanted template.
     pub fn of<'a>(pods: impl IntoIterator<Item = &'a PodFact>, hash: &str) -> Self {
         let mut tally = Self::default();
-        for pod in pods.into_iter().filter(|it| it.is_live()) {
+        for pod in pods.into_iter().filter(|it| !it.terminating) {
+            let (first, last) = tally.created.unwrap_or((pod.created, pod.created));
+            tally.created = Some((first.min(pod.created), last.max(pod.created)));
+            if !pod.is_live() {
+                continue;
+            }
             tally.live += 1;
             tally.scheduled += u32::from(pod.bound);
             tally.gated += u32::from(!pod.gates.is_empty() && !pod.bound);
@@ -136,6 +158,11 @@ impl Tally {
     pub fn healthy(&self) -> u32 {
         self.scheduled.saturating_sub(self.errored).saturating_sub(self.started)
     }
+}
+
+/// Hash of the template that an object says it is of.
+pub fn template_hash(metadata: &ObjectMeta) -> &str {
+    label(metadata.labels.as_ref(), labels::POD_TEMPLATE_HASH).unwrap_or_default()
 }
 
 /// Label values that identify an object.

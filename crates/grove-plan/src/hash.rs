@@ -1,43 +1,46 @@
 //! Hashes of templates, in the form that upstream Grove's labels have.
 //!
-//! A hash is over a canonical form: JSON with sorted keys, without nulls and empty values. It names content and is
-//! never compared with a hash of another implementation: objects whose content is equal keep the hash they have.
+//! A hash is over a canonical form ([`canonical_pod_spec`]). It names content and is never compared with a hash of another
+//! implementation, or of another version of the form: objects whose content is equal keep the hash they have.
+
+mod canonical;
+mod quantity;
 
 use std::{collections::BTreeMap, fmt::Write};
 
 use grove_api::wire::{CliqueTemplate, PodCliqueSet};
-use k8s_openapi::api::core::v1::PodSpec;
-use serde_json::Value;
+
+pub use self::canonical::canonical_pod_spec;
 
 /// Version of the canonical form. It is part of the hash: a new form must not be taken for a new template, so that a
 /// change of it needs the same adoption as a hash of another implementation.
-const FORM: &str = "grove/1";
+const FORM: &str = "grove/2";
 
-/// Hash of a clique's pod template.
-pub fn pod_template(clique: &CliqueTemplate, priority_class: &str) -> String {
+/// Hash of a clique's pod template: of everything that its pods have from it. The priority class of the set is no part of
+/// it; PodGangs have that one, and pods have not.
+pub fn pod_template(clique: &CliqueTemplate) -> String {
     let mut text = String::from(FORM);
-    write_clique(&mut text, clique, priority_class);
+    write_clique(&mut text, clique);
     encode(&text)
 }
 
-/// Hash of all pod templates of a set.
+/// Hash of all pod templates of a set, in whatever order they stand: their order makes no other pods.
 pub fn generation(set: &PodCliqueSet) -> String {
-    let template = &set.spec.template;
     let mut text = String::from(FORM);
-    for clique in &template.cliques {
+    let mut cliques: Vec<&CliqueTemplate> = set.spec.template.cliques.iter().collect();
+    cliques.sort_by_key(|it| &it.name);
+    for clique in cliques {
         text.push('\n');
         text.push_str(&clique.name);
-        write_clique(&mut text, clique, &template.priority_class_name);
+        write_clique(&mut text, clique);
     }
     encode(&text)
 }
 
-fn write_clique(text: &mut String, clique: &CliqueTemplate, priority_class: &str) {
-    let mut spec = clique.spec.pod_spec.clone();
-    spec.priority_class_name = (!priority_class.is_empty()).then(|| priority_class.to_owned());
+fn write_clique(text: &mut String, clique: &CliqueTemplate) {
     write_map(text, &clique.labels);
     write_map(text, &clique.annotations);
-    text.push_str(&canonical_pod_spec(&spec));
+    text.push_str(&canonical_pod_spec(&clique.spec.pod_spec));
 }
 
 fn write_map(text: &mut String, map: &BTreeMap<String, String>) {
@@ -45,51 +48,6 @@ fn write_map(text: &mut String, map: &BTreeMap<String, String>) {
         let _ = write!(text, "{}={}:{value};", key, value.len());
     }
     text.push('|');
-}
-
-/// A pod specification in canonical form.
-pub fn canonical_pod_spec(spec: &PodSpec) -> String {
-    // A PodSpec always serialises: it has only string keys.
-    let mut text = String::new();
-    write_canonical(&mut text, &serde_json::to_value(spec).unwrap_or_default());
-    text
-}
-
-fn write_canonical(text: &mut String, value: &Value) {
-    match value {
-        Value::Object(map) => {
-            let sorted: BTreeMap<&String, &Value> = map.iter().filter(|it| says_something(*it)).collect();
-            text.push('{');
-            for (key, value) in sorted {
-                let _ = write!(text, "{key:?}:");
-                write_canonical(text, value);
-                text.push(',');
-            }
-            text.push('}');
-        }
-        Value::Array(items) => {
-            text.push('[');
-            for item in items {
-                write_canonical(text, item);
-                text.push(',');
-            }
-            text.push(']');
-        }
-        other => {
-            let _ = write!(text, "{other}");
-        }
-    }
-}
-
-/// Whether a field is more than one that is absent. An empty selector is: it selects everything, an absent one nothing.
-fn says_something((key, value): (&String, &Value)) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Object(_) if key == "labelSelector" || key == "namespaceSelector" => true,
-        Value::Object(map) => map.iter().any(says_something),
-        Value::Array(items) => !items.is_empty(),
-        _ => true,
-    }
 }
 
 /// FNV-1a, as decimal digits in Kubernetes' "safe" alphabet, which has no vowels.
@@ -103,49 +61,13 @@ fn encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::fixture::set;
 
     fn clique(pod: &Value) -> CliqueTemplate {
         serde_json::from_value(json!({ "name": "c", "spec": { "podSpec": pod } })).unwrap()
-    }
-
-    #[test]
-    fn empty_and_absent_are_equal_and_content_is_not() {
-        let plain = clique(&json!({ "containers": [{ "name": "a" }] }));
-        let empty = clique(
-            &json!({ "containers": [{ "name": "a", "env": [], "resources": {} }], "nodeSelector": {} }),
-        );
-        let other = clique(&json!({ "containers": [{ "name": "b" }] }));
-        assert_eq!(pod_template(&plain, ""), pod_template(&empty, ""));
-        assert_ne!(pod_template(&plain, ""), pod_template(&other, ""));
-        assert_ne!(
-            pod_template(&plain, ""),
-            pod_template(&plain, "high"),
-            "priority is part of the template"
-        );
-    }
-
-    #[test]
-    fn an_empty_selector_is_content() {
-        for selector in ["labelSelector", "namespaceSelector"] {
-            let term = |extra: &Value| {
-                let mut term = json!({ "topologyKey": "zone" });
-                json_patch::merge(&mut term, extra);
-                let affinity = json!({ "requiredDuringSchedulingIgnoredDuringExecution": [term] });
-                clique(&json!({ "containers": [], "affinity": { "podAffinity": affinity } }))
-            };
-            let (none, all) = (term(&json!({})), term(&json!({ selector: {} })));
-            assert_ne!(pod_template(&none, ""), pod_template(&all, ""), "{selector}");
-        }
-    }
-
-    #[test]
-    fn false_and_zero_are_content() {
-        let unset = clique(&json!({ "containers": [] }));
-        let set = clique(&json!({ "containers": [], "hostNetwork": false }));
-        assert_ne!(pod_template(&unset, ""), pod_template(&set, ""));
     }
 
     /// FNV-1a of the empty text is its offset basis, 14695981039346656037.
@@ -157,11 +79,11 @@ mod tests {
     #[test]
     fn replicas_and_order_of_start_are_not_part_of_it() {
         let mut a = clique(&json!({ "containers": [{ "name": "a" }] }));
-        let before = pod_template(&a, "");
+        let before = pod_template(&a);
         a.spec.replicas = Some(9);
         a.spec.min_available = Some(3);
         a.spec.starts_after = vec!["x".to_owned()];
-        assert_eq!(before, pod_template(&a, ""));
+        assert_eq!(before, pod_template(&a));
     }
 
     #[test]
@@ -170,6 +92,52 @@ mod tests {
         let mut two = one.clone();
         one.labels = [("a".to_owned(), "1:x;b=1:y".to_owned())].into();
         two.labels = [("a".to_owned(), "x".to_owned()), ("b".to_owned(), "y".to_owned())].into();
-        assert_ne!(pod_template(&one, ""), pod_template(&two, ""));
+        assert_ne!(pod_template(&one), pod_template(&two));
+    }
+
+    #[test]
+    fn the_priority_of_pods_is_part_of_it_and_that_of_gangs_is_not() {
+        let plain = clique(&json!({ "containers": [{ "name": "a" }] }));
+        let urgent = clique(&json!({ "containers": [{ "name": "a" }], "priorityClassName": "high" }));
+        assert_ne!(pod_template(&plain), pod_template(&urgent));
+        let (set, mut other) = (set("fe=2/1"), set("fe=2/1"));
+        other.spec.template.priority_class_name = "high".to_owned();
+        assert_eq!(generation(&set), generation(&other));
+    }
+
+    #[test]
+    fn the_order_of_cliques_is_not_part_of_it() {
+        let (one, other) = (set("fe=2/1 be=1/1"), set("be=1/1 fe=2/1"));
+        assert_eq!(generation(&one), generation(&other));
+        let mut exchanged = one.clone();
+        exchanged.spec.template.cliques[0].labels = [("tier".to_owned(), "x".to_owned())].into();
+        let mut labelled = one.clone();
+        labelled.spec.template.cliques[1].labels = [("tier".to_owned(), "x".to_owned())].into();
+        assert_ne!(generation(&exchanged), generation(&labelled), "which clique it is, is");
+    }
+
+    /// Hashes are on objects in clusters. Where this fails, a library writes pods otherwise than before, or the form
+    /// changed: give it a new version and see that the old hashes are still adopted, then pin the new ones.
+    #[test]
+    fn hashes_are_pinned() {
+        let pod = json!({
+            "containers": [{
+                "name": "main", "image": "model:1", "args": ["--port", "80"],
+                "env": [{ "name": "B", "value": "1" }, { "name": "A", "valueFrom": { "fieldRef": { "fieldPath": "metadata.name" } } }],
+                "ports": [{ "name": "http", "containerPort": 80, "protocol": "TCP" }],
+                "resources": { "limits": { "nvidia.com/gpu": "8", "memory": "64Gi" } },
+                "readinessProbe": { "httpGet": { "path": "/health", "port": "http" }, "periodSeconds": 5 },
+                "volumeMounts": [{ "name": "models", "mountPath": "/models", "readOnly": true }],
+            }],
+            "volumes": [{ "name": "models", "persistentVolumeClaim": { "claimName": "models" } }],
+            "tolerations": [{ "key": "nvidia.com/gpu", "operator": "Exists" }],
+            "terminationGracePeriodSeconds": 30, "priorityClassName": "high",
+        });
+        let mut template = clique(&pod);
+        template.labels = [("team".to_owned(), "a".to_owned())].into();
+        assert_eq!(pod_template(&template), "949b79fcb64c8b5f569");
+        let mut set = set("fe=2/1");
+        set.spec.template.cliques = vec![template];
+        assert_eq!(generation(&set), "6f8c5bb6cc9578dfc48");
     }
 }

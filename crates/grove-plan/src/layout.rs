@@ -4,7 +4,7 @@
 
 use grove_api::{
     names,
-    wire::{CliqueTemplate, PodCliqueSet, ScalingGroupConfig, SetTemplate},
+    wire::{CliqueTemplate, PodCliqueSet, PodCliqueSpec, ScalingGroupConfig, SetTemplate},
 };
 
 /// One PodClique of a set.
@@ -79,6 +79,11 @@ pub fn clique_replicas(template: &CliqueTemplate) -> u32 {
 /// The smallest number of pods of a clique that makes sense.
 pub fn clique_minimum(template: &CliqueTemplate) -> u32 {
     template.spec.min_available.map_or_else(|| clique_replicas(template), count)
+}
+
+/// Pods that a clique needs.
+pub fn spec_minimum(spec: &PodCliqueSpec) -> u32 {
+    spec.min_available.or(spec.replicas).map_or(0, count)
 }
 
 /// Replicas of a scaling group by the template.

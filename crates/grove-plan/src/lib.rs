@@ -2,8 +2,10 @@
 //!
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
-//! [`facts`] → [`layout`] → [`objects`] → [`children`], [`pods`], [`gang`], [`start_order`] → [`status`].
+//! [`facts`] → [`layout`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`gang`], [`start_order`],
+//! [`revisions`] → [`status`] → [`termination`] → [`restart`].
 
+pub mod budget;
 pub mod children;
 pub mod facts;
 #[cfg(test)]
@@ -14,5 +16,9 @@ pub mod layout;
 pub mod objects;
 mod patch;
 pub mod pods;
+pub mod restart;
+pub mod revisions;
+pub mod rollout;
 pub mod start_order;
 pub mod status;
+pub mod termination;

@@ -28,10 +28,11 @@ pub mod version;
 pub mod workers;
 pub mod writer;
 
-pub use applier::{Applied, Applier, ApplyError, Owner, Rendered};
+pub use applier::{Applied, Applier, ApplyError, Changed, Owner, Rendered};
 pub use cache::{Cache, Cached, Change, Index, Stored};
 pub use events::{EventKind, Events};
 pub use informer::{inform, inform_guarded};
+pub use jitter::seed_delays;
 pub use leader::{Election, Leadership, campaign};
 pub use metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, RequestMetrics};
 pub use queue::Queue;

@@ -19,7 +19,9 @@ use serde_json::Value;
 use crate::{
     capability::Capabilities,
     probe::{Probe, Probed},
+    topology::TopologyPart,
     tree::Gang,
+    words::{MAX_LINE, clean, cut},
 };
 
 /// Version of this interface, by semantic versioning: within a major version no method is removed or changes its
@@ -46,7 +48,12 @@ pub trait SchedulerBackend: Send + Sync + Debug {
 
     /// Whether the scheduler has topology objects of its own, so that a ClusterTopologyBinding may bind one.
     fn is_topology_aware(&self) -> bool {
-        false
+        self.topology().is_some()
+    }
+
+    /// These objects.
+    fn topology(&self) -> Option<&dyn TopologyPart> {
+        None
     }
 
     /// The API resources that it reads and writes: rights and watches follow from it, and nothing else is ever written.
@@ -58,6 +65,11 @@ pub trait SchedulerBackend: Send + Sync + Debug {
     /// The scheduler as this cluster has it; an error says in a sentence what is missing, and is retried.
     fn init(&self, config: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String>;
 
+    /// Clusters on which its answers differ, for the tables of what it can do.
+    fn examples(&self) -> Vec<Example> {
+        Vec::new()
+    }
+
     /// As the configuration needs to know it.
     fn known(&self) -> KnownNames {
         KnownNames {
@@ -67,6 +79,15 @@ pub trait SchedulerBackend: Send + Sync + Debug {
             topology_aware: self.is_topology_aware(),
         }
     }
+}
+
+/// A cluster as its backend would find it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// What tells it from others, in a few words.
+    pub title: &'static str,
+    /// What would be found out there.
+    pub cluster: Probed,
 }
 
 /// What the operator's configuration knows of a backend.
@@ -127,6 +148,13 @@ pub trait Scheduler: Send + Sync + Debug {
     /// the scheduler owns at run time belong into [`Object::once`].
     fn render(&self, gang: &Gang, existing: &[Value]) -> Result<Vec<Object>, RenderError>;
 
+    /// Whether the scheduler itself sees to it that pods above a group's minimum do not take a place that another group
+    /// needs for its own. Where it does not, such pods stay gated until the minima of their set are placed, and
+    /// [`prepare_pod`](Self::prepare_pod) must leave them out of groups that wait for every member.
+    fn places_minima_first(&self, _gang: &Gang) -> bool {
+        true
+    }
+
     /// What has to be deleted by hand when the gang is deleted. What was rendered goes by itself.
     fn on_pod_gang_delete(&self, _gang: &Gang) -> Vec<Object> {
         Vec::new()
@@ -146,6 +174,12 @@ pub trait Scheduler: Send + Sync + Debug {
     /// were rendered for it, as they are now.
     fn explain(&self, _gang: &Gang, _objects: &[Value]) -> Option<String> {
         None
+    }
+
+    /// What the scheduler says of one pod, in its condition `PodScheduled`, made one readable sentence: one line, cut
+    /// after 400 characters, without the full stop at the end.
+    fn readable(&self, words: &str) -> String {
+        cut(&clean(words), MAX_LINE)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     capability::{Answer, Capabilities, Feature},
+    queue,
     tree::{Content, Gang, Node},
 };
 
@@ -19,7 +20,11 @@ pub fn features_of(gang: &Gang) -> BTreeSet<Feature> {
     };
     ask(shape.bundles > 0, Feature::HierarchicalGang);
     ask(gang.pack.required.is_some(), Feature::RequiredTopologyGang);
-    ask(!gang.priority_class.is_empty(), Feature::PriorityClass);
+    // Who has a priority counts on making room by it, and on giving room by it.
+    for feature in [Feature::PriorityClass, Feature::GangPreemptor, Feature::GangVictim] {
+        ask(!gang.priority_class.is_empty(), feature);
+    }
+    ask(queue::is_named(gang), Feature::Queue);
     ask(gang.reuses_reservation, Feature::ReservationReuse);
     let nodes = gang.nodes();
     for node in &nodes {

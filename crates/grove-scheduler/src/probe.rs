@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kube::core::GroupVersionResource;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One question about the cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +48,22 @@ impl Probed {
     pub fn with_definition(mut self, name: &str, definition: Value) -> Self {
         self.definitions.insert(name.to_owned(), definition);
         self
+    }
+
+    /// Notes a CustomResourceDefinition that serves a version with these fields, each as `spec.groups[].name`.
+    #[must_use]
+    pub fn with_fields(self, name: &str, version: &str, fields: &[&str]) -> Self {
+        let mut schema = json!({});
+        for field in fields {
+            let mut at = &mut schema;
+            for step in field.split('.') {
+                let (name, is_list) = step.strip_suffix("[]").map_or((step, false), |it| (it, true));
+                at = &mut at["properties"][name];
+                at = if is_list { &mut at["items"] } else { at };
+            }
+        }
+        let served = json!({ "name": version, "served": true, "schema": { "openAPIV3Schema": schema } });
+        self.with_definition(name, json!({ "spec": { "versions": [served] } }))
     }
 
     /// Notes which objects of a resource there are.
@@ -127,6 +143,20 @@ mod tests {
         assert!(!has("v1", &["spec", "subGroups", "[]", "minSubGroup"]));
         assert!(!has("v2", &["spec", "subGroups"]));
         assert!(!probed.has_field("queues.example.com", "v1", &["spec"]));
+    }
+
+    #[test]
+    fn a_definition_can_be_made_of_its_fields() {
+        let fields = ["spec.queue", "spec.groups[].name", "spec.groups[].level.key"];
+        let probed = Probed::default().with_fields("herds.example.com", "v1", &fields);
+        let has = |version, path: &[&str]| probed.has_field("herds.example.com", version, path);
+        assert!(has("v1", &["spec", "queue"]));
+        assert!(has("v1", &["spec", "groups", "[]", "name"]));
+        assert!(has("v1", &["spec", "groups", "[]", "level", "key"]));
+        assert!(!has("v1", &["spec", "groups", "name"]));
+        assert!(!has("v1", &["spec", "level"]));
+        assert!(!has("v2", &["spec", "queue"]));
+        assert!(Probed::default().with_fields("a", "v1", &[]).schema("a", "v1").is_some());
     }
 
     #[test]

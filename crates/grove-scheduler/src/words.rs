@@ -1,5 +1,8 @@
 //! Texts of schedulers, made fit for a condition.
 
+/// Longest line of a condition.
+pub(crate) const MAX_LINE: usize = 400;
+
 /// One line without doubled blanks and without the full stop at the end.
 pub(crate) fn clean(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()

@@ -1,20 +1,16 @@
-//! The framework without any real scheduler: trees, what they ask for, registration, and the contract of `prepare_pod`.
+//! The framework without any real scheduler: trees, what they ask for, and the contract of `prepare_pod`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::{BTreeMap, BTreeSet};
 
-use grove_api::{
-    field::{Errors, Path},
-    wire::PodGang,
-};
+use grove_api::wire::PodGang;
 use grove_scheduler::{
-    Answer, Capabilities, Feature, Gang, Object, PrepareError, Probe, Probed, Registry, RegistryError,
-    RenderError, ResourceUse, Scheduler, SchedulerBackend,
+    Answer, Capabilities, Feature, Gang, Object, PrepareError, RenderError, Scheduler,
     backend::prepare,
     judge::{features_of, judge},
-    tree::{Content, from_pod_gang},
+    tree::{Content, Template, from_pod_gang},
 };
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
@@ -121,7 +117,7 @@ fn what_a_gang_asks_for() {
         (
             json!({ "podgroups": [group("a", 1, &[])], "priorityClassName": "high",
                 "reuseReservationRef": { "namespace": "ns", "name": "old" } }),
-            vec![SingleGroupGang, PriorityClass, ReservationReuse],
+            vec![SingleGroupGang, PriorityClass, GangPreemptor, GangVictim, ReservationReuse],
         ),
         (
             json!({ "podgroups": [with(group("a", 1, &[]), both)] }),
@@ -146,6 +142,28 @@ fn what_a_gang_asks_for() {
     ] {
         let tree = from_pod_gang(&gang(spec)).unwrap();
         assert_eq!(features_of(&tree), BTreeSet::from_iter(asked));
+    }
+}
+
+/// The scheduler that the gang goes to may have no queues: then its user has to hear of it.
+#[test]
+fn a_queue_is_asked_for_under_every_key_and_in_every_place() {
+    let tree = || from_pod_gang(&gang(json!({ "podgroups": [group("a", 1, &[])] }))).unwrap();
+    let entry = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
+    let asks = |it: &Gang| features_of(it).contains(&Feature::Queue);
+    assert!(!asks(&tree()));
+    let keys =
+        ["kai.scheduler/queue", "scheduling.grove.io/volcano-queue", "scheduling.volcano.sh/queue-name"];
+    for key in keys {
+        assert!(asks(&Gang { annotations: entry(key, "q"), ..tree() }), "{key}");
+        let mut of_group = tree();
+        of_group.describe_group("a", BTreeMap::new(), entry(key, "q"));
+        assert!(asks(&of_group), "{key}");
+        let sibling = Template { annotations: entry(key, "q"), ..Template::default() };
+        assert!(asks(&Gang { siblings: vec![sibling], ..tree() }), "{key}");
+        assert!(!asks(&Gang { annotations: entry(key, " "), ..tree() }), "{key} says nothing");
+        // Only KAI reads labels.
+        assert_eq!(asks(&Gang { labels: entry(key, "q"), ..tree() }), key == keys[0], "{key}");
     }
 }
 
@@ -250,61 +268,16 @@ fn a_backend_may_add_to_a_pod_but_not_touch_what_is_groves() {
     }
 }
 
-/// A backend with a name and nothing else.
-#[derive(Debug)]
-struct Named(&'static str, &'static [&'static str]);
-
-impl SchedulerBackend for Named {
-    fn name(&self) -> &'static str {
-        self.0
-    }
-
-    fn synonyms(&self) -> &'static [&'static str] {
-        self.1
-    }
-
-    fn check_config(&self, config: &Value, path: &Path) -> Errors {
-        grove_api::config::check_keys(config, path, &[])
-    }
-
-    fn resources(&self, _: &Value) -> Vec<ResourceUse> {
-        Vec::new()
-    }
-
-    fn probes(&self, _: &Value) -> Vec<Probe> {
-        Vec::new()
-    }
-
-    fn init(&self, _: &Value, _: &Probed) -> Result<Arc<dyn Scheduler>, String> {
-        Err("not in this cluster".to_owned())
-    }
-}
-
 #[test]
-fn backends_are_found_by_their_name_and_no_two_have_one() {
-    let mut registry = Registry::default();
-    registry.register(Named("a", &["alpha"])).unwrap();
-    registry.register(Named("b", &[])).unwrap();
-    assert_eq!(registry.all().iter().map(|it| it.name()).collect::<Vec<_>>(), ["a", "b"]);
-    assert!(registry.get("a").is_some());
-    // A synonym is for the configuration only; pods carry the name.
-    assert!(registry.get("alpha").is_none());
-    assert!(registry.get("c").is_none());
-    for taken in [Named("a", &[]), Named("alpha", &[]), Named("c", &["b"])] {
-        let name = taken.1.first().copied().unwrap_or(taken.0);
-        let name = if registry.get(taken.0).is_some() { taken.0 } else { name };
-        assert_eq!(registry.register(taken), Err(RegistryError::Duplicate(name.to_owned())));
+fn words_of_a_pod_are_one_line_with_an_end() {
+    let scheduler = Meddler { change: |_| {} };
+    for (words, wanted) in [
+        ("0/2 nodes are available:\n  2 Insufficient cpu. ", "0/2 nodes are available: 2 Insufficient cpu"),
+        ("no room. Nowhere..", "no room. Nowhere"),
+        ("", ""),
+    ] {
+        assert_eq!(scheduler.readable(words), wanted);
     }
-    assert_eq!(registry.all().len(), 2);
-}
-
-#[test]
-fn a_registered_backend_is_known_to_the_configuration() {
-    let mut registry = Registry::default();
-    registry.register(Named("a", &["alpha"])).unwrap();
-    registry.with_known(|known| {
-        assert_eq!((known[0].name, known[0].synonyms), ("a", &["alpha"][..]));
-        let errors = (known[0].check_config)(&json!({ "x": 1 }), &Path::of(&["config"]));
-        assert_eq!(errors.len(), 1, "{errors:?}");
-    });
+    assert_eq!(scheduler.readable(&"ä".repeat(400)), "ä".repeat(400));
+    assert_eq!(scheduler.readable(&"ä".repeat(401)), format!("{}…", "ä".repeat(400)));
 }

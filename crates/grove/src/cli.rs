@@ -1,12 +1,16 @@
 //! The commands and their arguments.
 
-use std::{io, process::ExitCode};
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
+use grove_scheduler::Registry;
 
 use crate::commands::{
-    completions::Completions, config::ConfigCommand, crds::Crds, manifests::Manifests,
-    operator::OperatorCommand, status::Status, validate::Validate,
+    backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, manifests::Manifests,
+    operator::OperatorCommand, rollout::Rollout, status::Status, validate::Validate, why::Why,
 };
 
 /// Grove runs AI systems made of many cooperating pods on Kubernetes.
@@ -28,19 +32,26 @@ enum Command {
     Crds(Crds),
     Manifests(Box<Manifests>),
     Operator(OperatorCommand),
+    #[command(subcommand)]
+    Rollout(Rollout),
     Status(Status),
+    Why(Why),
+    Backends(Backends),
     Completions(Completions),
 }
 
 impl Cli {
-    pub(crate) fn run(self) -> io::Result<Outcome> {
+    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
         match self.command {
-            Command::Validate(command) => command.run(),
-            Command::Config(command) => command.run(),
+            Command::Validate(command) => command.run(registry),
+            Command::Config(command) => command.run(registry),
             Command::Crds(command) => command.run(),
-            Command::Manifests(command) => command.run(),
-            Command::Operator(command) => command.run(),
+            Command::Manifests(command) => command.run(registry),
+            Command::Operator(command) => command.run(registry),
+            Command::Rollout(command) => command.run(),
             Command::Status(command) => command.run(),
+            Command::Why(command) => command.run(),
+            Command::Backends(command) => command.run(registry),
             Command::Completions(command) => command.run(),
         }
     }
@@ -55,6 +66,15 @@ pub(crate) enum Outcome {
     Findings,
     /// The input cannot be used.
     Unusable,
+}
+
+/// Prints all that a command has to say.
+pub(crate) fn print(text: &str) -> io::Result<Outcome> {
+    // anstream drops the colours where nobody would see them, and obeys NO_COLOR.
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Outcome::Success)
 }
 
 impl From<Outcome> for ExitCode {

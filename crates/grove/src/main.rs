@@ -1,22 +1,9 @@
-//! Grove on the command line.
+//! Where the program is put together: Grove with the scheduler backends that it brings along.
+//!
+//! A program of one's own does the same with a backend more: `registry.register(…)?`.
 
-mod cli;
-mod commands;
-mod findings;
-mod input;
-
-use std::{io, process::ExitCode};
-
-use clap::Parser;
+use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
-        Ok(outcome) => outcome.into(),
-        // Whoever reads us has read enough (`grove crds | head`).
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            anstream::eprintln!("grove: {error}");
-            cli::Outcome::Unusable.into()
-        }
-    }
+    grove::run(&grove_scheduler::builtin::builtin())
 }

@@ -256,6 +256,35 @@ fn a_configuration_decides_what_is_active() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Each backend checks its own settings, wherever a configuration is read.
+#[test]
+fn settings_of_a_scheduler_are_checked_by_its_backend() {
+    let rows = [
+        ("kai-scheduler", "defaultQueue: everybody", None),
+        ("kai-scheduler", "defaultQeue: everybody", Some("did you mean \"defaultQueue\"?")),
+        ("kai-scheduler", "defaultQueue: 7", Some("config.defaultQueue: Invalid value: 7")),
+        ("kube-scheduler", "gangScheduling: false", None),
+        ("volcano", "defaultQueue: everybody", Some("config.defaultQueue: Unknown field")),
+    ];
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings.yaml");
+    for (name, setting, refused) in rows {
+        let text = format!(
+            "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n\
+             scheduler: {{ profiles: [{{ name: {name}, config: {{ {setting} }} }}] }}\n"
+        );
+        std::fs::write(&file, &text).unwrap();
+        let checked = [
+            grove(&["config", "check", file.to_str().unwrap()]),
+            grove_with(&["validate", "-f", "-"], &text),
+        ];
+        for output in checked {
+            assert_eq!(output.status.code(), Some(i32::from(refused.is_some())), "{name}: {setting}");
+            let said = stdout(&output);
+            assert!(said.contains(refused.unwrap_or_default()), "{name}: {setting}: {said}");
+        }
+    }
+}
+
 #[test]
 fn crds_read_back_as_they_were_made() {
     let output = grove(&["crds"]);
@@ -288,7 +317,9 @@ fn checked_in_crds_are_current() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in [&["validate"][..], &["config", "check"], &["crds"], &["completions"]] {
+    let commands: [&[&str]; 6] =
+        [&["validate"], &["config", "check"], &["crds"], &["completions"], &["backends"], &["why"]];
+    for command in commands {
         let output = grove(&[command, &["--help"]].concat());
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("Example"), "{command:?}");

@@ -32,7 +32,7 @@ use grove_api::{
     config::{Key, Shape, check_keys},
     field::{Errors, Path},
 };
-use grove_scheduler::{Probe, Probed, ResourceUse, Scheduler, SchedulerBackend, Uses};
+use grove_scheduler::{Example, Probe, Probed, ResourceUse, Scheduler, SchedulerBackend, Uses};
 use serde_json::Value;
 
 use self::scheduler::Herder;
@@ -78,5 +78,13 @@ impl SchedulerBackend for HerdBackend {
             patience: config.get(PATIENCE).and_then(Value::as_u64).unwrap_or(DEFAULT_PATIENCE),
             fold_levels: cluster.has_field(DEFINITION, herd::VERSION, &["spec", "folds", "[]", "within"]),
         }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        let release = |fields: &[&str]| Probed::default().with_fields(DEFINITION, herd::VERSION, fields);
+        vec![
+            Example { title: "2 or newer", cluster: release(&["spec.folds[].within"]) },
+            Example { title: "1", cluster: release(&["spec.folds[].least"]) },
+        ]
     }
 }

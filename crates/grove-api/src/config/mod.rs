@@ -10,7 +10,6 @@ mod backend;
 mod defaults;
 mod findings;
 mod keys;
-mod known_backends;
 mod load;
 mod profiles;
 mod resolve;
@@ -20,7 +19,6 @@ mod validate;
 mod walk;
 
 pub use backend::{CheckConfig, KnownBackend};
-pub use known_backends::BUILTIN_BACKENDS;
 pub use load::{Loaded, load};
 pub use profiles::{ActiveProfile, SchedulerProfiles};
 pub use shape::{Key, Shape};

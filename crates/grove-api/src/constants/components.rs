@@ -20,6 +20,8 @@ pub const POD_GANG: &str = "podgang";
 pub const SET_POD_CLIQUE: &str = "pcs-podclique";
 /// PodClique owned by a scaling group.
 pub const GROUP_POD_CLIQUE: &str = "pcsg-podclique";
+/// ControllerRevision that keeps a template.
+pub const REVISION: &str = "pcs-revision";
 /// ResourceClaim of resource sharing.
 pub const RESOURCE_CLAIM: &str = "resource-claim";
 /// ComputeDomain of multi-node NVLink.

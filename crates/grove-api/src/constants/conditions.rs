@@ -78,8 +78,16 @@ pub mod pod_gang {
     pub const WAITING_FOR_SCHEDULER: &str = "WaitingForScheduler";
     /// Reason of [`SCHEDULED`] False: the base gang goes first.
     pub const WAITING_FOR_BASE: &str = "WaitingForBaseGang";
+    /// Reason of [`SCHEDULED`] False: a base gang of another replica of the set goes first.
+    pub const WAITING_FOR_OTHERS: &str = "WaitingForOtherGangs";
     /// Reason of [`SCHEDULED`] False: the scheduler says no, in its own words.
     pub const UNSCHEDULABLE: &str = "Unschedulable";
+    /// Reason of [`SCHEDULED`] False: the backend of the gang's scheduler is not ready, so that there are no pods.
+    pub const BACKEND_NOT_READY: &str = "SchedulerBackendNotReady";
+    /// Reason of [`SCHEDULED`] False: the scheduler could not be told of the gang, so that its pods are held back.
+    pub const BACKEND_FAILED: &str = "SchedulerBackendFailed";
+    /// Reason of [`SCHEDULED`] False: pods were bound one by one although they belong to groups.
+    pub const NOT_HONOURED: &str = "GangNotHonoured";
     /// Reason of [`READY`] True.
     pub const PODS_READY: &str = "MinimumReady";
     /// Reason of [`READY`] False.
@@ -114,8 +122,10 @@ pub mod scheduler_backend_ready {
     pub const NOT_CONFIGURED: &str = "BackendNotConfigured";
 }
 
-/// PodCliqueSet: the chosen scheduler passes over something the set asks for.
+/// PodCliqueSet: the chosen scheduler passes over something the set asks for. Present only while it does.
 pub const SCHEDULER_CAPABILITY_GAP: &str = "SchedulerCapabilityGap";
+/// Reason of [`SCHEDULER_CAPABILITY_GAP`].
+pub const FEATURES_PASSED_OVER: &str = "FeaturesPassedOver";
 
 /// PodClique, PodGang, PodCliqueSet: the API server refuses pods. Present only while it does. Ours, named as
 /// ReplicaSets name theirs.
@@ -149,8 +159,26 @@ pub mod progressing {
 pub mod update_pending {
     /// Condition type.
     pub const TYPE: &str = "UpdatePending";
-    /// True.
+    /// True: they stay until somebody deletes them.
     pub const OLD_PODS_KEPT: &str = "OldPodsKept";
+    /// True: the update is paused.
+    pub const PAUSED: &str = "UpdatePaused";
     /// False.
     pub const ALL_CURRENT: &str = "AllPodsCurrent";
+    /// False: an update replaces them.
+    pub const REPLACED: &str = "OldPodsReplaced";
+}
+
+/// PodCliqueSet: pods are being replaced because the template changed. Ours.
+pub mod update_in_progress {
+    /// Condition type.
+    pub const TYPE: &str = "UpdateInProgress";
+    /// True.
+    pub const REPLACING: &str = "ReplacingPods";
+    /// True: nothing is replaced until the update is resumed.
+    pub const PAUSED: &str = "UpdatePaused";
+    /// True: nothing has moved for longer than it may take.
+    pub const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
+    /// False.
+    pub const ENDED: &str = "UpdateEnded";
 }

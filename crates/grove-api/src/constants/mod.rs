@@ -7,6 +7,7 @@ pub mod environment;
 pub mod events;
 pub mod labels;
 pub mod phases;
+pub mod restarts;
 pub mod webhooks;
 
 /// API group of the workload kinds.
@@ -48,6 +49,17 @@ pub mod start_order {
     pub const MOUNT_PATH: &str = "/var/grove/pod-info";
     /// The file, ours: the value of the annotation [`PARENTS_READY`](super::annotations::PARENTS_READY).
     pub const FILE: &str = "parents-ready";
+}
+
+/// Keys by which a workload names its queue, of all schedulers that Grove itself knows.
+pub mod queues {
+    use super::{annotations, labels};
+
+    /// Labels of a set or clique.
+    pub const LABELS: &[&str] = &[labels::KAI_QUEUE];
+    /// Annotations of a set or clique.
+    pub const ANNOTATIONS: &[&str] =
+        &[labels::KAI_QUEUE, annotations::VOLCANO_QUEUE, annotations::VOLCANO_QUEUE_NAME];
 }
 
 /// Names of schedulers as pods carry them.

@@ -9,6 +9,7 @@ mod pod_clique_set;
 mod pod_clique_set_status;
 mod pod_gang;
 mod resource_sharing;
+mod restart;
 mod scaling_group;
 mod scheduler_backend;
 mod scheduling_policy;
@@ -35,6 +36,7 @@ pub use pod_gang::{
 pub use resource_sharing::{
     ClaimTemplate, CliqueSharing, GroupFilter, GroupSharing, SetFilter, SetSharing, SharingRef, SharingScope,
 };
+pub use restart::{GangTermination, RestartScope, UnitRestart};
 pub use scaling_group::{
     PodCliqueScalingGroup, PodCliqueScalingGroupSpec, PodCliqueScalingGroupStatus, ReplicasSelectedToUpdate,
     ScalingGroupUpdateProgress,

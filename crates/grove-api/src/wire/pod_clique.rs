@@ -5,7 +5,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Condition, Time};
+use super::{Condition, Time, UnitRestart};
 use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_METRICS, MAX_ROLE_NAME};
 
 /// What a PodClique should be; also the `spec` of a clique template.
@@ -110,6 +110,9 @@ pub struct PodCliqueStatus {
     /// Progress of an update.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_progress: Option<PodCliqueUpdateProgress>,
+    /// The last restart of all its pods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<UnitRestart>,
 }
 
 /// Progress of an update of one PodClique.
@@ -126,6 +129,10 @@ pub struct PodCliqueUpdateProgress {
     pub pod_clique_set_generation_hash: String,
     /// Target hash of the pod template.
     pub pod_template_hash: String,
+    /// Pods that were ready when it started. The next one is replaced when so many are ready again. Ours.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("default" = null))]
+    pub ready_at_start: i32,
     /// Ready pods chosen for replacement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready_pods_selected_to_update: Option<PodsSelectedToUpdate>,

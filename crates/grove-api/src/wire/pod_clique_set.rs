@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AutoScalingConfig, ClaimTemplate, CliqueSharing, GoDuration, GroupSharing, PodCliqueSetStatus,
-    PodCliqueSpec, SchedulingPolicyConfig, SetSharing, TopologyConstraint,
+    AutoScalingConfig, ClaimTemplate, CliqueSharing, GangTermination, GoDuration, GroupSharing,
+    PodCliqueSetStatus, PodCliqueSpec, SchedulingPolicyConfig, SetSharing, TopologyConstraint,
 };
 use crate::limits::{
     MAX_CLAIM_TEMPLATES, MAX_CLIQUES, MAX_DURATION_LENGTH, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_NAME_LENGTH,
@@ -48,10 +48,21 @@ pub struct PodCliqueSetSpec {
 
 /// How changes of the template reach running pods.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateStrategy {
     /// RollingRecreate replaces pods replica by replica; OnDelete waits until somebody deletes them.
     #[serde(rename = "type", default)]
     pub type_: UpdateStrategyType,
+
+    /// While this is true, changes of the template wait, and an update that has begun replaces nothing more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = null))]
+    pub paused: bool,
+
+    /// How long an update may go without progress before the condition UpdateInProgress says so. Defaults to 10m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_DURATION_LENGTH))]
+    pub progress_deadline: Option<GoDuration>,
 }
 
 /// Kind of an update strategy.
@@ -96,6 +107,10 @@ pub struct SetTemplate {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_DURATION_LENGTH))]
     pub termination_delay: Option<GoDuration>,
+
+    /// Whether that happens at all. Absent means Enabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gang_termination: Option<GangTermination>,
 
     /// Named templates of resource claims. Cannot be changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -90,6 +90,10 @@ pub struct ScalingGroupUpdateProgress {
     /// Member PodCliques in all.
     #[serde(default)]
     pub total_pod_cliques_count: i32,
+    /// Replicas that were available when it started. The next one is replaced when so many are available again. Ours.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("default" = null))]
+    pub available_at_start: i32,
     /// Ready replicas chosen for replacement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready_replica_indices_selected_to_update: Option<ReplicasSelectedToUpdate>,

@@ -7,12 +7,14 @@
     reason = "a test fails by panicking, also in its functions"
 )]
 
+#[path = "../config/backends.rs"]
+mod backends;
 mod differences;
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use grove_api::{
-    config::{self, BUILTIN_BACKENDS},
+    config,
     field::Path,
     manifest,
     review::{Review, review},
@@ -81,7 +83,7 @@ fn fill(value: &mut Value) {
 
 #[test]
 fn upstream_configuration_files_load_or_fail_alike() {
-    let load = |name: &str| config::load(&values(&corpus("grove/config").join(name))[0], BUILTIN_BACKENDS);
+    let load = |name: &str| config::load(&values(&corpus("grove/config").join(name))[0], backends::BACKENDS);
     for name in ["valid-config.yaml", "valid-config-mnnvl-enabled.yaml"] {
         let loaded = load(name).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
         assert_eq!(

@@ -30,12 +30,12 @@ pub async fn run_collector(server: ApiServer, stop: impl Future<Output = ()> + S
     let mut signal = server.store().subscribe();
     let mut collector = Collector::new(&server);
     loop {
-        signal.mark_unchanged();
+        signal.look();
         collector.pass();
         tokio::select! {
             biased;
             () = &mut stop => return,
-            changed = signal.changed() => if changed.is_err() { return },
+            () = signal.changed() => {}
         }
     }
 }

@@ -61,8 +61,6 @@ pub(crate) async fn wait_for(store: &Store, at: At) -> Result<(), Failure> {
     }
     let mut signal = store.subscribe();
     let reached = signal.wait_for(|it| it.revision >= wanted);
-    match tokio::time::timeout(PATIENCE, reached).await {
-        Ok(Ok(_)) => Ok(()),
-        _ => Err(Failure::too_large_revision(wanted, store.revision())),
-    }
+    let reached = tokio::time::timeout(PATIENCE, reached).await;
+    reached.map_err(|_| Failure::too_large_revision(wanted, store.revision()))
 }

@@ -23,6 +23,7 @@ pub(super) fn rows() -> Vec<Resource> {
         core("ConfigMap", "configmaps", &["cm"], NO_FIELDS),
         core("Secret", "secrets", &[], &["type"]),
         Resource { returns_deleted: true, ..core("ServiceAccount", "serviceaccounts", &["sa"], NO_FIELDS) },
+        Resource::built_in("apps", "v1", "ControllerRevision", "controllerrevisions").in_all(),
         hpa().in_all().with_status(),
         Resource {
             create_on_update: true,

@@ -1,8 +1,11 @@
 //! Resources from CustomResourceDefinitions.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Resource, Scale};
+use crate::ownership::Shape;
 
 /// Why a CustomResourceDefinition defines nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +19,7 @@ pub enum BadDefinition {
 }
 
 impl Resource {
-    /// What a CustomResourceDefinition defines, in its storage version. Its schema is not looked at.
+    /// What a CustomResourceDefinition defines, in its storage version. Of its schema only what tells fields apart counts.
     pub fn from_crd(definition: &Value) -> Result<Self, BadDefinition> {
         let text = |pointer: &'static str| {
             definition.pointer(pointer).and_then(Value::as_str).ok_or(BadDefinition::Missing(pointer))
@@ -49,6 +52,7 @@ impl Resource {
             .filter_map(|it| it["jsonPath"].as_str())
             .map(|path| path.trim_start_matches('.').to_owned())
             .collect();
+        resource.shape = Arc::new(Shape::of_objects(&stored["schema"]["openAPIV3Schema"]));
         Ok(resource)
     }
 }

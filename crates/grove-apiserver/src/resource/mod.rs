@@ -11,6 +11,8 @@ use serde_json::Value;
 
 pub use definition::BadDefinition;
 
+use crate::ownership::Shape;
+
 /// One version of one resource.
 #[derive(Clone, Debug)]
 pub struct Resource {
@@ -46,6 +48,8 @@ pub struct Resource {
     pub returns_deleted: bool,
     /// Fields that can be selected by, besides name and namespace, such as `spec.nodeName`.
     pub fields: Vec<String>,
+    /// How its fields are told apart.
+    pub(crate) shape: Arc<Shape>,
     /// Derived from group and plural, hence not for others to set.
     id: Arc<str>,
 }
@@ -91,6 +95,7 @@ impl Resource {
             create_on_update: false,
             returns_deleted: false,
             fields: Vec::new(),
+            shape: Arc::new(Shape::of_objects(&Value::Null)),
             id: id.into(),
         }
     }

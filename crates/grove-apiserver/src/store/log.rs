@@ -47,6 +47,12 @@ impl Log {
         self.records.iter()
     }
 
+    /// Those after the first `count` of all, as far as they are remembered.
+    pub(super) fn since(&self, count: u64) -> impl Iterator<Item = &WriteRecord> {
+        let new = usize::try_from(self.total.saturating_sub(count)).unwrap_or(usize::MAX);
+        self.records.range(self.records.len().saturating_sub(new)..)
+    }
+
     pub(super) fn total(&self) -> u64 {
         self.total
     }

@@ -6,6 +6,7 @@
 mod index;
 mod log;
 mod ring;
+mod signal;
 mod transaction;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,6 @@ use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
-use tokio::sync::watch;
 
 use crate::object::Object;
 use crate::random::Random;
@@ -22,6 +22,7 @@ use index::Index;
 pub use log::WriteRecord;
 use ring::Ring;
 pub use ring::{Event, Expired};
+pub(crate) use signal::Receiver;
 pub(crate) use transaction::{Transaction, time};
 
 /// The name of an object among all objects.
@@ -42,21 +43,12 @@ impl Key {
     }
 }
 
-/// What open watches wait for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signal {
-    /// The current revision.
-    pub(crate) revision: u64,
-    /// How often all watches were cut.
-    pub(crate) cuts: u64,
-}
-
 type Clock = Box<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// All objects, and what happened to them.
 pub struct Store {
     state: Mutex<State>,
-    signal: watch::Sender<Signal>,
+    signal: signal::Sender,
     clock: Clock,
 }
 
@@ -80,7 +72,8 @@ impl Store {
             log: log::Log::new(capacity),
             random: Random::new(seed),
         };
-        let signal = watch::Sender::new(Signal { revision: 1, cuts: 0 });
+        let signal = signal::Sender::default();
+        signal.modify(|it| it.revision = 1);
         Self { state: Mutex::new(state), signal, clock }
     }
 
@@ -136,6 +129,16 @@ impl Store {
         self.state.lock().log.iter().cloned().collect()
     }
 
+    /// The writes that were asked for after the first `count`, the oldest first.
+    pub fn writes_since(&self, count: u64) -> Vec<WriteRecord> {
+        self.state.lock().log.since(count).cloned().collect()
+    }
+
+    /// Waits until there is a later revision than this one.
+    pub async fn changed_since(&self, revision: u64) {
+        self.subscribe().wait_for(|it| it.revision > revision).await;
+    }
+
     /// How many writes were asked for in all, also those that [`Store::writes`] has forgotten.
     pub fn write_count(&self) -> u64 {
         self.state.lock().log.total()
@@ -150,10 +153,10 @@ impl Store {
 
     /// Ends all open watches.
     pub(crate) fn cut(&self) {
-        self.signal.send_modify(|it| it.cuts += 1);
+        self.signal.modify(|it| it.cuts += 1);
     }
 
-    pub(crate) fn subscribe(&self) -> watch::Receiver<Signal> {
+    pub(crate) fn subscribe(&self) -> Receiver {
         self.signal.subscribe()
     }
 
@@ -171,7 +174,7 @@ impl Store {
         let after = state.revision;
         if after != before {
             // Still under the lock, so that the signal never goes back.
-            self.signal.send_modify(|it| it.revision = after);
+            self.signal.modify(|it| it.revision = after);
         }
         out
     }

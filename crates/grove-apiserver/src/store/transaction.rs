@@ -8,17 +8,36 @@ use serde_json::Value;
 use super::{Event, Key, State, WriteRecord};
 use crate::metadata;
 use crate::object::Object;
+use crate::ownership::Writer;
+use crate::resource::Resource;
 
 /// The store as a write sees it. A dry run sees everything and changes nothing.
 pub(crate) struct Transaction<'a> {
     state: &'a mut State,
     now: Timestamp,
     dry_run: bool,
+    manager: String,
+    subresource: Option<String>,
 }
 
 impl<'a> Transaction<'a> {
     pub(super) fn new(state: &'a mut State, now: Timestamp, dry_run: bool) -> Self {
-        Self { state, now, dry_run }
+        Self { state, now, dry_run, manager: String::new(), subresource: None }
+    }
+
+    /// Says who writes, and to which part of the object.
+    pub(crate) fn write_as(&mut self, manager: &str, subresource: Option<&str>) {
+        manager.clone_into(&mut self.manager);
+        self.subresource = subresource.map(str::to_owned);
+    }
+
+    pub(crate) fn writer(&self, resource: &Resource) -> Writer {
+        Writer {
+            name: self.manager.clone(),
+            subresource: self.subresource.clone(),
+            api_version: resource.api_version(),
+            time: time(self.now),
+        }
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Object>> {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::json;
-use tokio::sync::watch::Receiver;
 use tokio::time::{Sleep, sleep};
 
 use super::line;
@@ -18,7 +17,7 @@ use crate::failure::Failure;
 use crate::object::{Object, encode};
 use crate::resource::Resource;
 use crate::selector::Selection;
-use crate::store::{Event, Expired, Signal, Store};
+use crate::store::{Event, Expired, Receiver, Store};
 
 /// How long nothing must happen before clients that want bookmarks are told how far they are.
 const QUIET: Duration = Duration::from_secs(1);
@@ -37,7 +36,7 @@ pub(crate) struct Scope {
 
 struct Watch {
     store: Arc<Store>,
-    signal: Receiver<Signal>,
+    signal: Receiver,
     scope: Scope,
     bookmarks: bool,
     /// All events up to here are looked at.
@@ -52,8 +51,8 @@ struct Watch {
 
 /// Opens a watch: a stream of lines.
 pub(crate) fn watch(store: &Arc<Store>, scope: Scope, options: &WatchOptions) -> BoxStream<'static, Bytes> {
-    let signal = store.subscribe();
-    let cuts = signal.borrow().cuts;
+    let mut signal = store.subscribe();
+    let cuts = signal.look().cuts;
     let mut watch = Watch {
         store: Arc::clone(store),
         signal,
@@ -97,7 +96,7 @@ impl Watch {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             // Before anything else: a cut drops what was on its way.
-            if self.signal.borrow_and_update().cuts != self.cuts {
+            if self.signal.look().cuts != self.cuts {
                 return None;
             }
             if let Some(line) = self.lines.pop_front() {
@@ -113,7 +112,7 @@ impl Watch {
             let untold = self.bookmarks && self.position > self.told;
             tokio::select! {
                 biased;
-                changed = self.signal.changed() => self.over = changed.is_err(),
+                () = self.signal.changed() => {}
                 () = &mut self.deadline => {
                     self.over = true;
                     if untold {

@@ -23,6 +23,17 @@ pub(super) fn create(
     namespace: &str,
     body: Value,
 ) -> Result<Arc<Object>, Failure> {
+    create_managed(tx, resource, namespace, body, Value::Null)
+}
+
+/// Likewise, with the managers of its fields.
+pub(super) fn create_managed(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    namespace: &str,
+    body: Value,
+    managed: Value,
+) -> Result<Arc<Object>, Failure> {
     let mut object = decode::object(resource, body)?;
     place(resource, namespace, &mut object)?;
     if resource.namespaced {
@@ -37,9 +48,10 @@ pub(super) fn create(
         return Err(Failure::already_exists(resource, &key.name));
     }
 
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"] {
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         metadata::set(&mut object, field, None);
     }
+    metadata::set(&mut object, "managedFields", Some(managed).filter(Value::is_array));
     let uid = tx.uid();
     metadata::set(&mut object, "uid", Some(uid.into()));
     metadata::set(&mut object, "creationTimestamp", Some(time(tx.now())));

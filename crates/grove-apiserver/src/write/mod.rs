@@ -1,5 +1,6 @@
 //! What a write does to objects. Each file holds one kind of write; all run alone in the store.
 
+mod apply;
 mod binding;
 mod create;
 mod decode;
@@ -21,6 +22,7 @@ use crate::resource::Resource;
 use crate::selector::Selection;
 use crate::store::{Key, Store, Transaction, WriteRecord};
 
+pub use apply::Apply;
 pub(crate) use decode::{accepts, parse};
 pub use options::{DeleteOptions, Policy, Preconditions};
 pub use patch::PatchBody;
@@ -144,6 +146,7 @@ pub(crate) fn perform(store: &Store, request: WriteRequest) -> Result<Answer, Fa
     let mut record = request.record(&request.name, 0, None);
     store.transact(request.dry_run, |tx| {
         let before = tx.revision();
+        tx.write_as(&request.manager, request.subresource.map(Subresource::name));
         let result = dispatch(tx, request);
         match &result {
             Ok(answer) => {
@@ -199,6 +202,9 @@ fn dispatch(tx: &mut Transaction<'_>, request: WriteRequest) -> Result<Answer, F
         (Some(Scale), Action::Patch(patch)) => scale::write(tx, resource, &key, |old| patch.apply(old)),
         (part @ (None | Some(Status | Finalize)), Action::Update(body)) => {
             update::replace(tx, resource, &key, part, body)
+        }
+        (part @ (None | Some(Status)), Action::Patch(PatchBody::Apply(it))) => {
+            apply::apply(tx, resource, &key, part, it)
         }
         (part @ (None | Some(Status | Finalize)), Action::Patch(patch)) => {
             update::patch(tx, resource, &key, part, &patch).map(Answer::Object)

@@ -3,9 +3,11 @@
 use json_patch::PatchOperation;
 use serde_json::Value;
 
+use super::apply::{self, Apply};
 use super::decode::{media_type, parse};
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::object::encode;
+use crate::query::Query;
 
 const JSON: &str = "application/json-patch+json";
 const MERGE: &str = "application/merge-patch+json";
@@ -26,6 +28,8 @@ pub enum PatchBody {
     Json(json_patch::Patch),
     /// What is to be different (RFC 7386).
     Merge(Value),
+    /// What is to be so, whoever said what before.
+    Apply(Apply),
 }
 
 /// The patches that there are.
@@ -35,8 +39,21 @@ fn media_types(custom: bool) -> &'static [&'static str] {
 
 impl PatchBody {
     /// Reads a patch of the form that the client names.
-    pub(crate) fn parse(content_type: Option<&str>, custom: bool, body: &[u8]) -> Result<Self, Failure> {
-        match media_type(content_type.unwrap_or_default()) {
+    pub(crate) fn parse(
+        content_type: Option<&str>,
+        custom: bool,
+        query: &Query,
+        body: &[u8],
+    ) -> Result<Self, Failure> {
+        let form = media_type(content_type.unwrap_or_default());
+        if form == APPLY {
+            return Self::parse_apply(query, body);
+        }
+        if query.get("force").is_some() {
+            let cause = Cause::forbidden("force", "may not be specified for non-apply patch");
+            return Err(Failure::invalid_options("PatchOptions", cause));
+        }
+        match form {
             JSON => {
                 let patch: json_patch::Patch =
                     serde_json::from_slice(body).map_err(|it| Failure::bad_request(it.to_string()))?;
@@ -57,9 +74,17 @@ impl PatchBody {
                 )),
             },
             STRATEGIC if !custom => Err(Failure::not_implemented("strategic merge patch is not implemented")),
-            APPLY => Err(Failure::not_implemented("server-side apply is not implemented")),
             _ => Err(Failure::unsupported_media_type(media_types(custom))),
         }
+    }
+
+    fn parse_apply(query: &Query, body: &[u8]) -> Result<Self, Failure> {
+        let object = apply::parse(body)?;
+        if query.get("fieldManager").is_none() {
+            let cause = Cause::required("fieldManager", "is required for apply patch");
+            return Err(Failure::invalid_options("PatchOptions", cause));
+        }
+        Ok(Self::Apply(Apply { object, force: query.flag("force") }))
     }
 
     /// The object as it is to be.
@@ -68,6 +93,7 @@ impl PatchBody {
         match self {
             Self::Json(patch) => steps(&mut new, &patch.0)?,
             Self::Merge(patch) => json_patch::merge(&mut new, patch),
+            Self::Apply(_) => return Err(Failure::not_implemented("apply is not implemented for a scale")),
         }
         Ok(new)
     }
@@ -131,7 +157,8 @@ mod tests {
 
     fn apply(operations: &Value) -> Result<Value, u16> {
         let body = operations.to_string();
-        let patch = PatchBody::parse(Some(JSON), false, body.as_bytes()).map_err(|it| it.code)?;
+        let patch =
+            PatchBody::parse(Some(JSON), false, &Query::default(), body.as_bytes()).map_err(|it| it.code)?;
         patch.apply(&json!({"data": {"a": "1"}})).map_err(|it| it.code)
     }
 

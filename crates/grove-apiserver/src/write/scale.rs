@@ -73,6 +73,7 @@ pub(super) fn write(
     }
     let mut object = old.value().clone();
     insert(&mut object, &scale.spec_path, replicas.into());
+    update::note(tx, resource, &old, &mut object);
     let stored = update::store(tx, resource, key, &old, object);
     of(resource, &stored).map(|scale| Answer::Other(200, scale))
 }

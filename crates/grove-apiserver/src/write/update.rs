@@ -8,6 +8,7 @@ use super::{Answer, PatchBody, Subresource, create, decode};
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
+use crate::ownership;
 use crate::resource::Resource;
 use crate::store::{Key, Transaction};
 
@@ -30,7 +31,7 @@ pub(super) fn replace(
     };
     check_uid(resource, &old, &new)?;
     check_version(resource, &old, &new)?;
-    change(tx, resource, key, part, &old, new).map(Answer::Object)
+    change(tx, resource, key, part, &old, new, None).map(Answer::Object)
 }
 
 /// Changes an object. Nobody else writes meanwhile, so a patch without a version never meets a conflict.
@@ -47,7 +48,7 @@ pub(super) fn patch(
     if metadata::text(&new, "resourceVersion").is_some_and(|it| old.meta("resourceVersion") != Some(it)) {
         return Err(Failure::modified(resource, &key.name));
     }
-    change(tx, resource, key, part, &old, new)
+    change(tx, resource, key, part, &old, new, None)
 }
 
 /// The name and the namespace of the object are those of the path.
@@ -97,21 +98,32 @@ fn check_version(resource: &Resource, old: &Object, new: &Value) -> Result<(), F
     }
 }
 
-fn change(
+/// Makes a part of an object what it is in `new`. Whoever knows the managers of its fields then gives them.
+pub(super) fn change(
     tx: &mut Transaction<'_>,
     resource: &Resource,
     key: &Key,
     part: Option<Subresource>,
     old: &Arc<Object>,
     new: Value,
+    managed: Option<Value>,
 ) -> Result<Arc<Object>, Failure> {
-    let new = match part {
+    let mut new = match part {
         Some(Subresource::Status) => with_status(resource, old, &new),
         Some(Subresource::Finalize) => with_spec_finalizers(old, &new),
         _ => whole(resource, old, new),
     };
     check_fixed(resource, old, &new)?;
+    match managed {
+        Some(managed) => metadata::set(&mut new, "managedFields", Some(managed)),
+        None => note(tx, resource, old, &mut new),
+    }
     Ok(store(tx, resource, key, old, new))
+}
+
+/// Names the writer as the manager of what it changes.
+pub(super) fn note(tx: &Transaction<'_>, resource: &Resource, old: &Object, new: &mut Value) {
+    ownership::update(old.value(), new, &resource.shape, || tx.writer(resource));
 }
 
 /// A write of the whole object: all but what only the server says, and all but the status where it has its own place.

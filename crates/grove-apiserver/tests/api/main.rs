@@ -2,6 +2,7 @@
 // Tests, also in the functions that they share; `json!` reads better without borrowing it.
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
+mod apply;
 mod client;
 mod collector;
 mod create;

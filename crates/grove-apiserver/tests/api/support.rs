@@ -13,9 +13,25 @@ pub(crate) fn widgets() -> Value {
     json!({"spec": {
         "group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
         "versions": [{"name": "v1", "served": true, "storage": true, "selectableFields": [{"jsonPath": ".spec.color"}],
+            "schema": {"openAPIV3Schema": widget_schema()},
             "subresources": {"status": {}, "scale": {
                 "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
                 "labelSelectorPath": ".status.selector"}}}]}})
+}
+
+/// Lists that are told apart by item, and one that is not.
+fn widget_schema() -> Value {
+    let items = json!({"type": "object", "properties": {
+        "name": {"type": "string"}, "port": {"type": "integer", "default": 80}, "size": {"type": "integer"}}});
+    let by = |keys: Value| json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys, "items": items});
+    let conditions =
+        json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]});
+    json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {
+            "parts": by(json!(["name"])), "ports": by(json!(["name", "port"])),
+            "tags": {"type": "array", "x-kubernetes-list-type": "set"}, "words": {"type": "array"},
+            "whole": {"type": "object", "x-kubernetes-map-type": "atomic"}}},
+        "status": {"type": "object", "properties": {"conditions": conditions}}}})
 }
 
 /// A definition without subresources, of the whole cluster.
@@ -84,6 +100,11 @@ pub(crate) async fn merge(server: &ApiServer, path: &str, body: Value) -> Said {
 
 pub(crate) async fn json_patch(server: &ApiServer, path: &str, body: Value) -> Said {
     send(server, "PATCH", path, "application/json-patch+json", &body.to_string()).await
+}
+
+pub(crate) async fn apply(server: &ApiServer, path: &str, manager: &str, body: Value) -> Said {
+    let path = format!("{path}?fieldManager={manager}");
+    send(server, "PATCH", &path, "application/apply-patch+yaml", &body.to_string()).await
 }
 
 pub(crate) async fn delete(server: &ApiServer, path: &str, body: Value) -> Said {

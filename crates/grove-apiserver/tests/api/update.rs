@@ -180,7 +180,7 @@ async fn forms_of_patches() {
         (map, "", "{}", 415),
         (map, "application/strategic-merge-patch+json", "{}", 501),
         (ours, "application/strategic-merge-patch+json", "{}", 415),
-        (map, "application/apply-patch+yaml", "{}", 501),
+        (map, "application/apply-patch+yaml", "{}", 422),
         (map, "application/merge-patch+json", "[]", 400),
         (map, "application/merge-patch+json", "{", 400),
         (map, "application/merge-patch+json; charset=utf-8", "{}", 200),

@@ -25,12 +25,12 @@ use crate::{
 const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Installs the CRDs as a user does, makes the nodes and waits for both.
-pub(super) async fn prepare(cluster: &Cluster, nodes: usize) -> Result<()> {
+pub(super) async fn prepare(cluster: &Cluster, nodes: usize, scheduler: Scheduler) -> Result<()> {
     objects::install_crds(&cluster.client).await?;
     first_requests(&cluster.client).await?;
     // No pod asks for a GPU.
     let hall = Hall::racks(nodes / NODES_PER_RACK).nodes(NODES_PER_RACK).gpus(0);
-    hall.create(&cluster.client, Scheduler::Kube).await?;
+    hall.create(&cluster.client, scheduler).await?;
     until_nodes_take_pods(&cluster.client, nodes).await
 }
 

@@ -11,7 +11,7 @@ use kube::{
 use serde_json::json;
 
 use super::{
-    BenchOptions,
+    Backend, BenchOptions,
     figures::{Figures, seconds, since},
     machine::{self, Machine},
     pod_watch::{PodWatch, Stage},
@@ -36,11 +36,17 @@ const QUIET: Duration = Duration::from_secs(5);
 const DEADLINE: Duration = Duration::from_mins(5);
 
 /// Measures on a prepared cluster.
-pub(super) async fn measure(cluster: &Cluster, options: &BenchOptions, machine: Machine) -> Result<Figures> {
+pub(super) async fn measure(
+    cluster: &Cluster,
+    options: &BenchOptions,
+    machine: Machine,
+    backend: Backend,
+) -> Result<Figures> {
     // It is not to lose its lease because the machine is busy.
     let lease = ["60s", "40s", "5s"];
-    let mut operator =
-        Operator::start(cluster, OperatorOptions { lease, ..OperatorOptions::default() }).await?;
+    let gang_scheduling = backend != Backend::Plain;
+    let told = OperatorOptions { lease, gang_scheduling, ..OperatorOptions::on(backend.scheduler()) };
+    let mut operator = Operator::start(cluster, told).await?;
     let pid = operator.pid().context("the operator does not run")?;
     let sets: Api<PodCliqueSet> = Api::namespaced(cluster.client.clone(), NAMESPACE);
     let watch = PodWatch::open(&cluster.client, NAMESPACE).await?;

@@ -39,9 +39,44 @@ pub struct BenchOptions {
     /// Simulated nodes, in racks of four.
     #[arg(long, default_value_t = 100)]
     pub nodes: usize,
+    /// The backends that the operator is measured with, one after the other.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Backend::Plain])]
+    pub backends: Vec<Backend>,
     /// Where `cluster.json` goes, and the cluster's files while it runs.
     #[arg(long, default_value = "target/bench")]
     pub folder: PathBuf,
+}
+
+/// What the operator tells a scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Backend {
+    /// Nothing: pods of the stock scheduler, as the bare loop has them.
+    Plain,
+    /// The stock scheduler's groups.
+    Kube,
+    /// KAI's.
+    Kai,
+    /// Volcano's.
+    Volcano,
+}
+
+impl Backend {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Kube => "kube",
+            Self::Kai => "kai",
+            Self::Volcano => "volcano",
+        }
+    }
+
+    fn scheduler(self) -> Scheduler {
+        match self {
+            Self::Plain | Self::Kube => Scheduler::Kube,
+            Self::Kai => Scheduler::Kai,
+            Self::Volcano => Scheduler::Volcano,
+        }
+    }
 }
 
 /// The order of the writes; their number is the same. It decides when the last pod is created, and hardly when the last
@@ -88,10 +123,18 @@ pub async fn run(options: BenchOptions) -> Result<()> {
     let file = folder.join("cluster.json");
     let bare = on_cluster(&folder, &options, Writer::Bare).await?;
     figures::save(&file, "bare", &bare)?;
-    let operator = on_cluster(&folder, &options, Writer::Operator).await?;
-    figures::save(&file, "operator", &operator)?;
-    anstream::println!("{}", report::table(&[("bare", &bare), ("operator", &operator)]));
-    anstream::println!("{}", report::goals(&bare, &operator));
+    let mut measured = Vec::new();
+    for backend in &options.backends {
+        let figures = on_cluster(&folder, &options, Writer::Operator(*backend)).await?;
+        figures::save(&file, backend.name(), &figures)?;
+        measured.push((backend.name(), figures));
+    }
+    let operators = measured.iter().map(|(name, figures)| (*name, figures));
+    let columns: Vec<(&str, &Figures)> = std::iter::once(("bare", &bare)).chain(operators).collect();
+    anstream::println!("{}", report::table(&columns));
+    for (name, figures) in &measured {
+        anstream::println!("{name}:\n{}", report::goals(&bare, figures));
+    }
     anstream::println!("written to {}", file.display());
     Ok(())
 }
@@ -100,16 +143,25 @@ pub async fn run(options: BenchOptions) -> Result<()> {
 #[derive(Clone, Copy, Debug)]
 enum Writer {
     Bare,
-    Operator,
+    Operator(Backend),
+}
+
+impl Writer {
+    fn scheduler(self) -> Scheduler {
+        match self {
+            Self::Bare => Scheduler::Kube,
+            Self::Operator(backend) => backend.scheduler(),
+        }
+    }
 }
 
 async fn on_cluster(folder: &Path, options: &BenchOptions, writer: Writer) -> Result<Figures> {
     let cluster_folder = folder.join("cluster");
-    let programs = Programs::find(Scheduler::Kube.name()).await?;
+    let scheduler = writer.scheduler();
+    let programs = Programs::find(scheduler.name()).await?;
     let machine = Machine::now();
     // All features on, as users of the stock scheduler have them: plain pods do not pay for them.
-    let cluster_options =
-        Options { folder: cluster_folder.clone(), gates: Gates::All, scheduler: Scheduler::Kube };
+    let cluster_options = Options { folder: cluster_folder.clone(), gates: Gates::All, scheduler };
     let cluster = Cluster::start(cluster_options, programs).await?;
     let measured = measure(&cluster, options, machine, writer).await;
     let stopped = cluster.stop().await;
@@ -127,10 +179,10 @@ async fn measure(
     machine: Machine,
     writer: Writer,
 ) -> Result<Figures> {
-    ground::prepare(cluster, options.nodes).await?;
+    ground::prepare(cluster, options.nodes, writer.scheduler()).await?;
     eprintln!("{writer:?}:");
     match writer {
         Writer::Bare => bare_loop::measure(cluster, options, machine).await,
-        Writer::Operator => managed::measure(cluster, options, machine).await,
+        Writer::Operator(backend) => managed::measure(cluster, options, machine, backend).await,
     }
 }

@@ -12,6 +12,7 @@ mod schedulers;
 mod state;
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -24,6 +25,7 @@ use kube::{
     Api, Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
+use rustix::process::{Pid, Signal, kill_process_group};
 
 pub(crate) use self::ports::free as free_ports;
 pub use self::{
@@ -62,6 +64,8 @@ pub struct Cluster {
     pub programs: Programs,
     reaper: Arc<Reaper>,
     processes: Vec<Process>,
+    /// How each program was started.
+    commands: BTreeMap<String, Command>,
 }
 
 impl Cluster {
@@ -80,6 +84,7 @@ impl Cluster {
             programs,
             reaper,
             processes: Vec::new(),
+            commands: BTreeMap::new(),
         };
         let plane = control_plane::Plane {
             folder: cluster.options.folder.clone(),
@@ -104,6 +109,7 @@ impl Cluster {
 
     /// Starts one more program that ends with the cluster.
     pub async fn run(&mut self, command: Command) -> Result<()> {
+        self.commands.insert(command.name.clone(), command.clone());
         let process = self.reaper.run(command).await?;
         self.processes.push(process);
         Ok(())
@@ -114,6 +120,43 @@ impl Cluster {
         let at = self.processes.iter().position(|it| it.name == name);
         let process = self.processes.remove(at.with_context(|| format!("no program {name:?}"))?);
         self.reaper.stop(&process).await
+    }
+
+    /// Starts a program that was stopped, as it was started before.
+    pub async fn start_program(&mut self, name: &str) -> Result<()> {
+        let command = self.commands.get(name).cloned();
+        self.run(command.with_context(|| format!("no program {name:?} was started"))?).await
+    }
+
+    /// Holds a program still, or lets it go on: what happens in between it sees all at once.
+    pub fn pause_program(&self, name: &str, paused: bool) -> Result<()> {
+        let process = self.processes.iter().find(|it| it.name == name);
+        let process = process.with_context(|| format!("no program {name:?}"))?;
+        let signal = if paused { Signal::STOP } else { Signal::CONT };
+        let group = i32::try_from(process.pid).ok().and_then(Pid::from_raw).context("no process")?;
+        Ok(kill_process_group(group, signal)?)
+    }
+
+    /// Starts a program that belongs to the scheduler under test and does not run by itself.
+    pub async fn run_companion(&mut self, name: &str) -> Result<()> {
+        let command = schedulers::companion(self, name)?;
+        let process = self.reaper.run(command).await?;
+        self.processes.push(process);
+        Ok(())
+    }
+
+    /// After a scenario: what it stopped runs again, and what it started besides has ended.
+    pub(crate) async fn restore(&mut self) -> Result<()> {
+        let runs: BTreeSet<String> = self.processes.iter().map(|it| it.name.clone()).collect();
+        let besides: Vec<&String> = runs.iter().filter(|it| !self.commands.contains_key(*it)).collect();
+        for name in besides {
+            self.stop_program(name).await?;
+        }
+        let ended: Vec<String> = self.commands.keys().filter(|it| !runs.contains(*it)).cloned().collect();
+        for name in ended {
+            self.start_program(&name).await?;
+        }
+        Ok(())
     }
 
     /// Runs programs to their end; they too end with the cluster.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use futures::FutureExt;
 use serde_json::json;
 
@@ -37,6 +37,15 @@ impl Scheduler {
             Self::Kube => "default-scheduler",
             Self::Kai => "kai-scheduler",
             Self::Volcano => "volcano",
+        }
+    }
+
+    /// The program that places pods.
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Kube => "kube-scheduler",
+            Self::Kai => "kai-scheduler",
+            Self::Volcano => "volcano-scheduler",
         }
     }
 }
@@ -119,6 +128,21 @@ pub(super) fn commands(cluster: &Cluster, plane: &Plane) -> Vec<Command> {
             ]
         }
     }
+}
+
+/// KAI's own pod grouper, which a cluster has beside KAI unless it was left out.
+pub(super) fn companion(cluster: &Cluster, name: &str) -> Result<Command> {
+    let Scheduler::Kai = cluster.options.scheduler else { bail!("only KAI has {name}") };
+    let folder = cluster.options.folder.clone();
+    let kubeconfig = cluster.kubeconfig.display().to_string();
+    Ok(Command {
+        name: name.to_owned(),
+        program: cluster.programs.get("kai", name),
+        arguments: ["--metrics-bind-address=0", "--health-probe-bind-address=0"].map(str::to_owned).into(),
+        environment: [("KUBECONFIG".to_owned(), kubeconfig)].into(),
+        log: cluster.log(name),
+        folder,
+    })
 }
 
 /// Waits until the scheduler takes pods.

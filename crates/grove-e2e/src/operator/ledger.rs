@@ -55,11 +55,25 @@ const UNEXERCISED: &[(&str, &str, &str)] = &[
     ("update", "podcliquesets/finalizers", PLUGIN),
     ("update", "podcliques/finalizers", PLUGIN),
     ("update", "podcliquescalinggroups/finalizers", PLUGIN),
+    ("update", "podgangs/finalizers", PLUGIN),
     ("get", "podcliques", CHANCE),
     ("get", "podcliquescalinggroups", CHANCE),
     ("get", "podgangs", CHANCE),
     ("get", "secrets", CHANCE),
+    ("get", "controllerrevisions", CHANCE),
+    ("patch", "controllerrevisions", HISTORY),
+    ("delete", "controllerrevisions", HISTORY),
+    ("create", "podgroups", APPLY),
+    ("create", "compositepodgroups", APPLY),
+    ("delete", "podgroups", PRUNED),
+    ("delete", "compositepodgroups", PRUNED),
 ];
+const APPLY: &str = "asked for by an apply that creates, which the audit log calls a patch";
+
+const PRUNED: &str = "needed only when a gang of the same name comes again, or when what a scheduler is told changes its shape";
+
+const HISTORY: &str = "needed only when a set goes back to an earlier template, or has had more than ten";
+
 const PLUGIN: &str =
     "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which is off here";
 

@@ -17,6 +17,7 @@ use super::{Context, context::DEADLINE};
 use crate::cluster::Scheduler;
 
 pub(super) async fn clean(context: &mut Context) -> Result<()> {
+    context.cluster.restore().await?;
     let client = context.client();
     if context.end_operator().await? {
         // With what the next operator would work on.

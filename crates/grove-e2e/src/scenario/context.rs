@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use k8s_openapi::{
     api::core::v1::{Namespace, Node, Pod},
     jiff::Timestamp,
@@ -16,7 +16,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use super::{GangState, PodState, WatchLog, Watched, words::Words};
+use super::{GangState, PodState, WatchLog, words::Words};
 use crate::{
     cluster::{Cluster, Gates, Scheduler},
     nodes::Hall,
@@ -27,9 +27,6 @@ use crate::{
 /// How long anything may take, on a machine that also builds.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
-/// How long a scheduler may take to say that it still cannot place a pod: its longest backoff, and a bit.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// What a scenario works with: a cluster, a namespace of its own, the history of its pods.
 pub struct Context {
     /// The cluster; programs can be stopped and started in it.
@@ -39,9 +36,9 @@ pub struct Context {
     /// The history of pods.
     pub log: WatchLog<PodState>,
     operator: Option<(Operator, WatchLog<GangState>)>,
-    words: Words,
+    pub(super) words: Words,
     /// When the scenario last changed something that a scheduler may react to.
-    last_change: Mutex<Timestamp>,
+    pub(super) last_change: Mutex<Timestamp>,
     hall: Option<Hall>,
 }
 
@@ -222,29 +219,6 @@ impl Context {
         self.log.until(&self.namespace, what, DEADLINE, wanted).await
     }
 
-    /// Shows that none of the pods whose names begin with `prefix` is bound although the scheduler has had its turn after
-    /// the last change: by its own word on one of them that is newer, or, where it says no more, by a canary: a pod of
-    /// the same scheduler, created now, that asks for nothing scarce. When that is bound, it has seen what came before.
-    ///
-    /// Pods that are bound later show in the next step, which looks at the same pods.
-    pub async fn expect_none_bound(&self, prefix: &str) -> Result<()> {
-        let since = *self.last_change.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.words.after(&self.namespace, prefix, since, PATIENCE).await {
-            let canary = format!("canary-{}", self.log.mark());
-            self.canary(&canary).await?;
-            let bound = |pods: &[PodState]| pods.iter().any(|it| it.name == canary && it.node.is_some());
-            self.expect("the canary is bound", bound).await?;
-            self.delete_pod(&canary).await?;
-        }
-        let pods = self.log.now(&self.namespace);
-        let bound: Vec<PodState> =
-            pods.into_iter().filter(|it| it.name.starts_with(prefix) && it.node.is_some()).collect();
-        if !bound.is_empty() {
-            bail!("bound, but should not be: {}", PodState::summary(&bound));
-        }
-        Ok(())
-    }
-
     /// Pods whose names begin with `prefix`, all bound: the nodes they are on.
     pub async fn expect_all_bound(&self, prefix: &str, count: usize) -> Result<Vec<String>> {
         let of = |pods: &[PodState]| {
@@ -256,27 +230,6 @@ impl Context {
         let pods =
             self.expect(&format!("{count} pods {prefix}* are bound"), |pods| of(pods).len() == count).await?;
         Ok(of(&pods))
-    }
-
-    async fn canary(&self, name: &str) -> Result<()> {
-        let more = match self.scheduler() {
-            Scheduler::Kube => json!({}),
-            Scheduler::Kai => {
-                self.apply(&format!(
-                    "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {{ name: {name} }}\nspec: {{ queue: test, minMember: 1 }}\n"
-                ))
-                .await?;
-                json!({ "metadata": { "labels": { "kai.scheduler/queue": "test" }, "annotations": { "pod-group-name": name } } })
-            }
-            Scheduler::Volcano => {
-                self.apply(&format!(
-                    "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {{ name: {name} }}\nspec: {{ minMember: 1, queue: default }}\n"
-                ))
-                .await?;
-                json!({ "metadata": { "annotations": { "scheduling.k8s.io/group-name": name } } })
-            }
-        };
-        self.pod(name, 0, more).await
     }
 }
 

@@ -4,7 +4,6 @@ use k8s_openapi::api::core::v1::Event;
 use kube::{Api, api::ListParams};
 
 use super::{Context, GangState, PodState, Watched};
-use crate::cluster::Scheduler;
 
 /// How much of a log or list is shown.
 const TAIL: usize = 12;
@@ -34,12 +33,7 @@ pub(super) async fn collect(context: &Context, mark: usize) -> String {
             lines.push(format!("    {object} {}: {}", text(&event.reason), text(&event.message)));
         }
     }
-    let program = match context.scheduler() {
-        Scheduler::Kube => "kube-scheduler",
-        Scheduler::Kai => "kai-scheduler",
-        Scheduler::Volcano => "volcano-scheduler",
-    };
-    let mut programs = vec![program];
+    let mut programs = vec![context.scheduler().program()];
     if context.gangs().is_ok() {
         programs.push("operator");
     }

@@ -8,6 +8,7 @@ mod report;
 mod run;
 mod skips;
 mod states;
+mod turn;
 mod watch_log;
 mod words;
 

@@ -33,6 +33,8 @@ pub struct PodState {
     pub unschedulable: Option<(String, String)>,
     /// Restarts of all its containers.
     pub restarts: i32,
+    /// Image of its first container.
+    pub image: String,
 }
 
 impl PodState {
@@ -65,6 +67,10 @@ impl Watched for PodState {
             unschedulable: waiting
                 .map(|it| (it.reason.clone().unwrap_or_default(), it.message.clone().unwrap_or_default())),
             restarts: containers.iter().map(|it| it.restart_count).sum(),
+            image: spec
+                .and_then(|it| it.containers.first())
+                .and_then(|it| it.image.clone())
+                .unwrap_or_default(),
         }
     }
 

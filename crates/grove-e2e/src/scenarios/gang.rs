@@ -78,7 +78,7 @@ pub(super) async fn not_served(context: &mut Context) -> Result<()> {
 }
 
 /// Takes `count` GPUs of a rack, by pods of the stock scheduler.
-async fn fill(context: &Context, rack: usize, count: usize) -> Result<()> {
+pub(super) async fn fill(context: &Context, rack: usize, count: usize) -> Result<()> {
     let selector = json!({ "spec": {
         "schedulerName": "default-scheduler",
         "nodeSelector": { crate::nodes::RACK: format!("rack-{rack}") },

@@ -2,6 +2,7 @@
 
 mod admission;
 mod api;
+mod backends;
 mod gang;
 mod operator;
 mod rig;
@@ -11,7 +12,9 @@ mod start_order;
 #[path = "../../../grove-api/tests/rules/table.rs"]
 #[allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "test support; unit tests use more of it")]
 mod table;
+mod termination;
 mod up;
+mod updates;
 
 use crate::{
     api_suite,
@@ -31,8 +34,17 @@ pub const COMPAT: &[&[Scenario]] = &[
 ];
 
 /// All scenarios; those that take long come last.
-pub const ALL: &[&[Scenario]] =
-    &[TABLE, admission::TABLE, rights::TABLE, start_order::TABLE, operator::TABLE];
+pub const ALL: &[&[Scenario]] = &[
+    TABLE,
+    admission::TABLE,
+    rights::TABLE,
+    start_order::TABLE,
+    backends::TABLE,
+    backends::GANGS,
+    updates::TABLE,
+    termination::TABLE,
+    operator::TABLE,
+];
 
 /// Scenarios without an operator.
 const TABLE: &[Scenario] = &[

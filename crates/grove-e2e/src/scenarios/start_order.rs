@@ -14,18 +14,26 @@ use self::{
     starts::{Start, check_started, check_told},
 };
 use crate::{
+    cluster::{
+        Gates::All,
+        Scheduler::{Kai, Kube, Volcano},
+    },
     nodes::{Hall, InitContainers},
     operator::OperatorOptions,
-    scenario::{Context, DEADLINE, Scenario, WatchLog, eventually},
+    scenario::{Context, DEADLINE, Running, Scenario, WatchLog, eventually},
 };
 
 pub(super) const TABLE: &[Scenario] = &[
-    Scenario::on_kube("start_order_in_order_full", |context| Box::pin(keeps(context, &IN_ORDER_FULL))),
-    Scenario::on_kube("start_order_in_order_minimum", |context| Box::pin(keeps(context, &IN_ORDER_MINIMUM))),
-    Scenario::on_kube("start_order_explicit_full", |context| Box::pin(keeps(context, &EXPLICIT_FULL))),
-    Scenario::on_kube("start_order_explicit_minimum", |context| Box::pin(keeps(context, &EXPLICIT_MINIMUM))),
+    on_all("start_order_in_order_full", |context| Box::pin(keeps(context, &IN_ORDER_FULL))),
+    on_all("start_order_in_order_minimum", |context| Box::pin(keeps(context, &IN_ORDER_MINIMUM))),
+    on_all("start_order_explicit_full", |context| Box::pin(keeps(context, &EXPLICIT_FULL))),
+    on_all("start_order_explicit_minimum", |context| Box::pin(keeps(context, &EXPLICIT_MINIMUM))),
     Scenario::on_kube("start_order_needs_initc", |context| Box::pin(needs_initc(context))),
 ];
+
+const fn on_all(name: &'static str, run: for<'a> fn(&'a mut Context) -> Running<'a>) -> Scenario {
+    Scenario { name, on: &[(Kube, All), (Kai, All), (Volcano, All)], full_only: false, run }
+}
 
 /// A case as it should go: each step lets the next cliques start, and nobody else.
 async fn keeps(context: &mut Context, case: &Case) -> Result<()> {
@@ -90,7 +98,7 @@ async fn needs_initc(context: &mut Context) -> Result<()> {
 /// An operator, and the case's set with every pod created and bound.
 async fn begin(context: &mut Context, case: &Case) -> Result<WatchLog<Start>> {
     context.nodes(Hall::racks(1).nodes(2)).await?;
-    context.start_operator(OperatorOptions::default()).await?;
+    context.start_operator(OperatorOptions::on(context.scheduler())).await?;
     let log = WatchLog::open(context.client()).await;
     context.apply(&case.set().to_string()).await?;
     let bound = |pods: &[Start]| pods.len() == case.pods && pods.iter().all(|it| it.bound);

@@ -9,8 +9,11 @@ use grove_api::{
 };
 use serde_json::Value;
 
-use super::review::Request;
-use crate::controllers::Grove;
+use super::{
+    review::{Operation, Request},
+    scheduling::{Scheduling, named, scheduling},
+};
+use crate::{controllers::Grove, seen::label};
 
 /// Everything that one decision may depend on besides the request.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +22,8 @@ pub struct Snapshot {
     pub environment: Environment,
     /// The set that the object says it is part of.
     pub owner: Owner,
+    /// The scheduler of the set that the request is about.
+    pub scheduling: Scheduling,
 }
 
 /// The set that a managed object is part of.
@@ -94,14 +99,43 @@ impl Cluster {
         let value = annotations.and_then(|it| it.get(annotations::DISABLE_PROTECTION));
         if value.is_some_and(|it| it == "true") { Owner::LetsGo } else { Owner::Protects }
     }
+
+    /// The scheduler of the set, now and before.
+    fn scheduling(&self, request: &Request) -> Scheduling {
+        let backends = &self.grove.backends;
+        let kept = match request.operation {
+            Operation::Create => None,
+            // Not known yet is not the same as none.
+            Operation::Update if self.grove.seen.gangs.cache.is_synced() => self.scheduler_of_gangs(request),
+            _ => return Scheduling::NotKnown,
+        };
+        let name_of =
+            |set| named(set).or(kept.as_deref()).unwrap_or_else(|| backends.default_name()).to_owned();
+        let name = name_of(&request.object);
+        let before = (request.operation == Operation::Update).then(|| name_of(&request.old_object));
+        scheduling(&name, before.as_deref(), &backends.readiness(&name))
+    }
+
+    /// A set that names no scheduler stays with the one that its gangs have, whatever the default is now.
+    fn scheduler_of_gangs(&self, request: &Request) -> Option<String> {
+        let uid = request.old_object.pointer("/metadata/uid")?.as_str()?;
+        let gangs = self.grove.seen.gangs.of_owner(uid);
+        gangs.iter().find_map(|it| label(&it.metadata, labels::SCHEDULER_NAME)).map(str::to_owned)
+    }
 }
 
 impl Knowledge for Cluster {
     fn snapshot(&self, path: &str, request: &Request) -> Snapshot {
-        if path == webhooks::AUTHORIZER.path {
-            Snapshot { owner: self.owner(request), ..Snapshot::default() }
-        } else {
-            Snapshot { environment: self.environment(), ..Snapshot::default() }
+        match path {
+            _ if path == webhooks::AUTHORIZER.path => {
+                Snapshot { owner: self.owner(request), ..Snapshot::default() }
+            }
+            _ if path == webhooks::SET_VALIDATING.path => Snapshot {
+                environment: self.environment(),
+                scheduling: self.scheduling(request),
+                ..Snapshot::default()
+            },
+            _ => Snapshot { environment: self.environment(), ..Snapshot::default() },
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In the order data flows: `server` accepts connections and `connections` bounds them; `intake` reads a review within
 //! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
-//! functions of the request and of `knowledge`; `verdict` is the answer. No handler asks the API server.
+//! functions of the request and of `knowledge`; `scheduling` is what a set's scheduler adds; `verdict` is the answer. No handler asks the API server.
 
 mod authorizer;
 mod connections;
@@ -11,6 +11,7 @@ mod desk;
 mod intake;
 mod knowledge;
 mod review;
+mod scheduling;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use self::{
     desk::Desk,
     knowledge::{Knowledge, Owner, Snapshot},
     review::{Operation, Request},
+    scheduling::Scheduling,
     server::{Limits, serve},
     verdict::Verdict,
 };

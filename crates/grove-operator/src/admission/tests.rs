@@ -1,5 +1,8 @@
 //! Every handler as a function of a request and of what is known.
 
+mod knowledge;
+mod scheduling;
+
 use std::sync::Arc;
 
 use grove_api::{

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{
     knowledge::Snapshot,
     review::{Operation, Request},
+    scheduling,
     verdict::Verdict,
 };
 
@@ -22,12 +23,17 @@ pub(super) fn validate(request: &Request, snapshot: &Snapshot) -> Verdict {
         Operation::Update => changed(&request.object, &request.old_object, environment),
         Operation::Delete | Operation::Connect => Findings::default(),
     };
-    let mut warnings: Vec<String> = findings.warnings.iter().map(ToString::to_string).collect();
     // The API server has dropped what its CRD does not know: what is left is of a newer version than we are.
-    let newer = findings.errors.extract_if(.., |it| it.kind == ErrorKind::Unknown);
-    warnings.extend(
-        newer.map(|it| format!("{}: not known to this version of the operator, and not checked", it.path)),
-    );
+    let newer: Vec<Error> = findings.errors.extract_if(.., |it| it.kind == ErrorKind::Unknown).collect();
+    let is_kept =
+        matches!(request.operation, Operation::Create | Operation::Update) && !is_leaving(&request.object);
+    if is_kept {
+        findings = scheduling::add(request, snapshot, findings);
+    }
+    let mut warnings: Vec<String> = findings.warnings.iter().map(ToString::to_string).collect();
+    let newer = newer.iter().map(|it| &it.path);
+    warnings
+        .extend(newer.map(|it| format!("{it}: not known to this version of the operator, and not checked")));
     Verdict { warnings, ..Verdict::of(findings.errors) }
 }
 

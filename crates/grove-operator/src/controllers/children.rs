@@ -110,7 +110,7 @@ impl Grove {
         }
     }
 
-    async fn create<K: Cached + serde::Serialize>(
+    pub(super) async fn create<K: Cached + serde::Serialize>(
         &self,
         cache: &Cache<K>,
         namespace: &str,

@@ -1,5 +1,7 @@
 //! PodCliques: their pods.
 
+use std::time::{Duration, Instant};
+
 use futures::{StreamExt, stream};
 use grove_api::{
     constants::{events::pod_clique as reasons, labels},
@@ -7,22 +9,34 @@ use grove_api::{
     wire::{PodClique, PodCliqueSet},
 };
 use grove_plan::{
-    facts::{PodFact, Refusal, Tally},
+    facts::{PodFact, Refusal, Tally, index_label, template_hash},
     gang::is_initialized,
     layout::{self, Place, count},
     objects::{self, Start},
-    pods::{self, PodPlan, Want, Why},
+    pods::{self, Outdated, PodPlan, Victim, Want, Why},
+    rollout,
 };
 use grove_runtime::{EventKind, Outcome, WriteError};
 use k8s_openapi::api::core::v1::Pod;
+use kube::Resource;
 use tracing::{info, warn};
 
-use super::{Grove, IN_FLIGHT, set::group_named, start_order::parents_of, uid};
+use super::{Grove, IN_FLIGHT, scheduling::Outfitter, set::group_named, start_order::parents_of, uid};
 use crate::{
+    backends::Operation,
     error::Error,
     key::Key,
     seen::{PodView, controller_uid, label},
 };
+
+/// Why pods were not created.
+#[derive(Debug, thiserror::Error)]
+enum NotCreated {
+    #[error("{0}")]
+    Unprepared(String),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
 
 impl Grove {
     pub(crate) async fn reconcile_clique(&self, key: Key) -> Result<Outcome, Error> {
@@ -65,10 +79,14 @@ impl Grove {
         let allowed = self.allowed(set, clique);
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
-            hash: label(&clique.metadata, labels::POD_TEMPLATE_HASH).unwrap_or_default(),
+            minimum: layout::spec_minimum(&clique.spec),
+            outdated: outdated_pods(set, clique),
+            core: self.core_of(set, clique),
+            hash: template_hash(&clique.metadata),
             may_complete: may_complete(clique),
             keep_ended: failed.is_some(),
             at_most: if refused.is_some() { 0 } else { allowed },
+            restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
         };
         let plan = pods::plan(want, &facts);
         if plan.delete.iter().any(|it| it.why == Why::Ended) {
@@ -79,7 +97,7 @@ impl Grove {
             return Ok(earliest(refused, failed));
         }
         info!(clique = ?key, create = plan.create.len(), delete = plan.delete.len(), "changing pods");
-        self.delete_pods(clique, &plan).await?;
+        self.delete_victims(clique, &plan.delete).await?;
         match self.create_pods(set, clique, &plan.create, start).await {
             Ok(()) => {
                 if !plan.create.is_empty() && self.memory.admitted(id) {
@@ -89,13 +107,15 @@ impl Grove {
                 self.settle(clique, allowed);
                 Ok(earliest(refused, failed))
             }
-            Err(error) if error.is_refusal() => {
+            Err(NotCreated::Unprepared(words)) => Ok(Outcome::After(self.unprepared(clique, words))),
+            Err(NotCreated::Write(error)) if error.is_refusal() => {
                 if error.is_namespace_terminating() {
                     self.memory.namespace_ends(&key.namespace);
                 }
-                Ok(Outcome::After(self.refused(clique, &error)))
+                let prefix = names::pod_prefix(clique.metadata.name.as_deref().unwrap_or_default());
+                Ok(Outcome::After(self.refused(clique, without_suffix(&error.message(), &prefix))))
             }
-            Err(error) => Err(error.into()),
+            Err(NotCreated::Write(error)) => Err(error.into()),
         }
     }
 
@@ -108,6 +128,17 @@ impl Grove {
             (true, true) => replicas,
             (true, false) => minimum,
         }
+    }
+
+    /// How many pods, by their index, the scheduler counts for the minimum of the gang; none where it counts all.
+    fn core_of(&self, set: &PodCliqueSet, clique: &PodClique) -> u32 {
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
+        let gang = self.seen.gangs.cache.get(namespace, gang);
+        let all = gang
+            .zip(gang_place(set, clique))
+            .is_none_or(|(gang, place)| self.places_minima_first(set, &gang, place));
+        if all { 0 } else { clique.spec.min_available.or(clique.spec.replicas).map_or(0, count) }
     }
 
     /// Whether every other clique of the gang has its minimum, or had it.
@@ -126,12 +157,14 @@ impl Grove {
         })
     }
 
+    /// Whether there is a gang that pods can be made for.
     fn has_gang(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
         self.seen.gangs.cache.get(namespace, gang).is_some_and(|gang| {
             gang.metadata.deletion_timestamp.is_none()
                 && controller_uid(&gang.metadata) == set.metadata.uid.as_deref()
+                && self.may_have_pods(set, &gang)
         })
     }
 
@@ -145,9 +178,14 @@ impl Grove {
         }
     }
 
-    async fn delete_pods(&self, clique: &PodClique, plan: &PodPlan) -> Result<(), Error> {
-        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
-        let mut deletions = stream::iter(plan.delete.clone())
+    /// Deletes pods, and tells of it on the object that decided.
+    pub(super) async fn delete_victims<K: Resource<DynamicType = ()>>(
+        &self,
+        decider: &K,
+        victims: &[Victim],
+    ) -> Result<(), Error> {
+        let namespace = decider.meta().namespace.as_deref().unwrap_or_default();
+        let mut deletions = stream::iter(victims.to_vec())
             .map(|victim| async move {
                 let result = self.delete(&self.seen.pods, namespace, &victim.name, &victim.uid).await;
                 (victim.name, result)
@@ -165,10 +203,16 @@ impl Grove {
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         if let Some(note) = words("deleted", &names) {
-            self.tell(clique, EventKind::Normal, reasons::POD_DELETED, "DeletePod", note);
+            self.tell(decider, EventKind::Normal, reasons::POD_DELETED, "DeletePod", note);
         }
         if let Some(error) = failed {
-            self.tell(clique, EventKind::Warning, reasons::POD_DELETE_FAILED, "DeletePod", error.to_string());
+            self.tell(
+                decider,
+                EventKind::Warning,
+                reasons::POD_DELETE_FAILED,
+                "DeletePod",
+                error.to_string(),
+            );
             return Err(error.into());
         }
         Ok(())
@@ -181,17 +225,25 @@ impl Grove {
         clique: &PodClique,
         indices: &[u32],
         start: Start<'_>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), NotCreated> {
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         let name = set.metadata.name.as_deref().unwrap_or_default();
+        if indices.is_empty() {
+            return Ok(());
+        }
+        let outfitter = self.outfitter(set, clique).map_err(NotCreated::Unprepared)?;
         let mut rest = indices;
         let mut size = 1;
         let mut created = Vec::new();
         let mut failed = None;
         while !rest.is_empty() && failed.is_none() {
             let (now, later) = rest.split_at(size.min(rest.len()));
-            let made = |index: &u32| objects::pod(name, clique, *index, start, &self.schedulers);
-            let pods: Vec<Pod> = now.iter().filter_map(made).collect();
+            let mut pods: Vec<Pod> =
+                now.iter().filter_map(|index| objects::pod(name, clique, *index, start)).collect();
+            if let Err(words) = self.prepare(&outfitter, &mut pods) {
+                failed = Some(NotCreated::Unprepared(words));
+                break;
+            }
             let mut answers = stream::iter(pods)
                 .map(|pod| async move { self.writer.create::<PodView>(namespace, &pod).await })
                 .buffer_unordered(IN_FLIGHT);
@@ -199,7 +251,7 @@ impl Grove {
                 match answer {
                     Ok(pod) => created.push(self.seen.pods.written(pod).fact.name.clone()),
                     Err(error) => {
-                        failed.get_or_insert(error);
+                        failed.get_or_insert(error.into());
                     }
                 }
             }
@@ -213,19 +265,46 @@ impl Grove {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Remembers the server's words, so that conditions say them, and how long to leave it in peace.
-    fn refused(&self, clique: &PodClique, error: &WriteError) -> std::time::Duration {
-        let prefix = names::pod_prefix(clique.metadata.name.as_deref().unwrap_or_default());
-        let message = without_suffix(&error.message(), &prefix);
+    /// Lets the scheduler's backend prepare pods.
+    fn prepare(&self, outfitter: &Outfitter, pods: &mut [Pod]) -> Result<(), String> {
+        let started = Instant::now();
+        let result = pods.iter_mut().try_for_each(|pod| outfitter.prepare(pod));
+        self.metrics.operated(outfitter.backend(), Operation::Mutate, result.is_ok(), started.elapsed());
+        result
+    }
+
+    /// The scheduler's backend cannot prepare pods.
+    fn unprepared(&self, clique: &PodClique, words: String) -> Duration {
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
+        let known = self.memory.refusal(uid(clique)).is_some_and(|it| it.message == words);
+        if let Some(gang) = self.seen.gangs.cache.get(namespace, gang).filter(|_| !known) {
+            self.tell_of_backend(&gang, "PreparePod", Operation::Mutate.as_str(), &words);
+        }
+        self.refused(clique, words)
+    }
+
+    /// Remembers why there are no more pods, so that conditions say it, and how long to leave the server in peace.
+    fn refused(&self, clique: &PodClique, message: String) -> Duration {
         let refusal = Refusal { message: message.clone(), since: self.now() };
         let (pause, is_new) = self.memory.refused(uid(clique), refusal);
         if is_new {
-            warn!(clique = ?Key::of(clique), reason = message, "the API server refuses pods");
+            warn!(clique = ?Key::of(clique), reason = message, "pods cannot be created");
             self.tell(clique, EventKind::Warning, reasons::POD_CREATE_FAILED, "CreatePod", message);
             self.wake_reports_of_clique(clique);
             self.wake_gang_of(clique);
         }
         pause
+    }
+}
+
+/// What happens to pods of an old template. Those of members are the business of their group, which replaces all of a
+/// replica together.
+fn outdated_pods(set: &PodCliqueSet, clique: &PodClique) -> Outdated {
+    let labels = clique.metadata.labels.as_ref();
+    match (label(&clique.metadata, labels::SCALING_GROUP), index_label(labels, labels::SET_REPLICA_INDEX)) {
+        (None, Some(replica)) => rollout::outdated_pods(set, replica, clique),
+        _ => Outdated::Stay,
     }
 }
 
@@ -236,7 +315,6 @@ pub(super) fn may_complete(clique: &PodClique) -> bool {
 
 /// Where the gang of a clique is in its set.
 pub(super) fn gang_place<'a>(set: &'a PodCliqueSet, clique: &PodClique) -> Option<Place<'a>> {
-    use grove_plan::facts::index_label;
     let labels = clique.metadata.labels.as_ref();
     let replica = index_label(labels, labels::SET_REPLICA_INDEX)?;
     if label(&clique.metadata, labels::BASE_POD_GANG).is_none() {
@@ -277,7 +355,7 @@ fn words(verb: &str, names: &[&str]) -> Option<String> {
     }
 }
 
-fn earliest(one: Option<std::time::Duration>, other: Option<std::time::Duration>) -> Outcome {
+fn earliest(one: Option<Duration>, other: Option<Duration>) -> Outcome {
     one.into_iter().chain(other).min().map_or(Outcome::Done, Outcome::After)
 }
 

@@ -9,7 +9,7 @@ use grove_api::{
 };
 use grove_plan::{
     facts::Refusal,
-    gang::{self, CliqueSeen, Seen as GangSeen, Ungate},
+    gang::{self, CliqueSeen, Growth, Seen as GangSeen, Told, Ungate},
     layout::{self, Place},
     objects::GangTopology,
     status::{self, status_patch},
@@ -27,8 +27,9 @@ use crate::{
 
 /// Gates that are lifted at a time. A gang goes in one burst: the scheduler should see all of it at once.
 const BURST: usize = 256;
-/// Steps of a gang in one reconcile: fill in, initialise, lift gates, and one to see that all is done.
-const STEPS: usize = 4;
+/// Steps of a gang in one reconcile: fill in, tell the scheduler (again, where what was written shows something new),
+/// initialise, lift gates, and one to see that all is done.
+const STEPS: usize = 8;
 
 /// Everything of a gang, read from the caches once.
 pub(super) struct GangRead {
@@ -39,6 +40,10 @@ pub(super) struct GangRead {
     replica: u32,
     cliques: BTreeMap<String, Option<CliqueRead>>,
     may_go: bool,
+    /// What there was to tell when it was read.
+    turn: u64,
+    /// Whether the scheduler was told, and why it was not when it was tried last.
+    telling: (bool, Option<(&'static str, String)>),
 }
 
 struct CliqueRead {
@@ -58,18 +63,33 @@ impl GangRead {
             });
             (name.clone(), seen)
         });
-        let replica = self.replica;
-        let place = match &self.scaled {
-            None => Place::Base { replica },
-            Some((group, group_replica)) => Place::Scaled { replica, group, group_replica: *group_replica },
-        };
         GangSeen {
             context: grove.context(&self.set),
-            place,
+            place: self.place(),
             gang: &self.gang,
             cliques: cliques.collect(),
             topology: self.binding.as_ref().map(|binding| GangTopology { binding }),
             may_go: self.may_go,
+            told: match &self.telling {
+                (false, _) => Told::No,
+                (true, None) => Told::Yes,
+                (true, Some((reason, words))) => Told::Failed(reason, words),
+            },
+            growth: Growth::Held,
+            words: None,
+        }
+    }
+
+    /// Why the scheduler was not told, also where that is tried again.
+    pub(super) fn told_in_words(&self) -> Told<'_> {
+        self.telling.1.as_ref().map_or(Told::Yes, |(reason, words)| Told::Failed(reason, words))
+    }
+
+    fn place(&self) -> Place<'_> {
+        let replica = self.replica;
+        match &self.scaled {
+            None => Place::Base { replica },
+            Some((group, group_replica)) => Place::Scaled { replica, group, group_replica: *group_replica },
         }
     }
 }
@@ -78,7 +98,12 @@ impl Grove {
     pub(crate) async fn reconcile_gang(&self, key: Key) -> Result<Outcome, Error> {
         for _ in 0..STEPS {
             let Some(read) = self.read_gang(&key, true) else { return Ok(Outcome::Done) };
+            // Everything is looked at when the backend was.
+            if self.is_backend_unknown(&read.set, &read.gang) {
+                return Ok(Outcome::Done);
+            }
             let seen = read.seen(self);
+            let seen = GangSeen { growth: self.growth(&seen), ..seen };
             let plan = gang::plan(&seen);
             let (namespace, name) = (&key.namespace, &key.name);
             if let Some(patch) = &plan.patch {
@@ -93,6 +118,10 @@ impl Grove {
                 {
                     return Ok(Outcome::Done);
                 }
+                // Listeners may hear of it later than we look again.
+                self.memory.untell(uid(read.gang.as_ref()));
+            } else if plan.tell {
+                self.tell_scheduler(&read.set, &read.gang, read.place(), read.turn).await?;
             } else if plan.initialize {
                 let status = status::gang(&seen, true, self.now());
                 let patch = status_patch(read.gang.status.as_ref(), &status, version(read.gang.as_ref()));
@@ -113,6 +142,9 @@ impl Grove {
 
     /// `None` where there is nothing to decide: the gang is gone or going, or no clique of it exists yet.
     pub(super) fn read_gang(&self, key: &Key, with_base: bool) -> Option<GangRead> {
+        let gang = self.seen.gangs.cache.get(&key.namespace, &key.name)?;
+        // Before anything is read: what changes from now on has to be told again.
+        let turn = self.memory.turn(uid(gang.as_ref()));
         let gang = self.seen.gangs.cache.get(&key.namespace, &key.name)?;
         let set = self.seen.set_of(&gang.metadata)?;
         if gang.metadata.deletion_timestamp.is_some() || set.metadata.deletion_timestamp.is_some() {
@@ -139,7 +171,8 @@ impl Grove {
             Some(base) => self.is_bound(&Key::new(key.namespace.clone(), base)),
         };
         let binding = self.binding(&set);
-        Some(GangRead { set, gang, binding, scaled, replica, cliques, may_go })
+        let telling = self.memory.telling(uid(gang.as_ref()));
+        Some(GangRead { set, gang, binding, scaled, replica, cliques, may_go, turn, telling })
     }
 
     fn read_clique(&self, namespace: &str, name: &str) -> Option<CliqueRead> {

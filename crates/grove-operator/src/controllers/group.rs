@@ -34,6 +34,15 @@ impl Grove {
                 info!(group = ?key, changes = plan.actions.len(), "changing cliques");
             }
             self.carry_out(group.as_ref(), batch, &plan.blocked).await?;
+            // Changed cliques first: what replaces a pod is of the template that its clique has then.
+            if plan.actions.is_empty() && !plan.outdated.is_empty() {
+                info!(group = ?key, pods = plan.outdated.len(), "replacing pods of an old template");
+                self.delete_victims(group.as_ref(), &plan.outdated).await?;
+                continue;
+            }
+            if !plan.outdated.is_empty() {
+                continue;
+            }
             if batch.len() == plan.actions.len() {
                 if !plan.waiting && self.memory.acted_on(uid(group.as_ref()), group.metadata.generation) {
                     self.wake_status_of(group.as_ref());
@@ -55,7 +64,13 @@ impl Grove {
         let config = group_named(&set, replica, name)?;
         let of_group = self.seen.cliques_by_group.get(&joined(group.metadata.namespace.as_deref()?, name));
         let cliques = self.seen.cliques.of_owner_and(uid(group), of_group);
-        let children = GroupChildren { group, config, replica, cliques: by_name(&cliques) };
+        let pods: Vec<_> = cliques.iter().map(|it| self.seen.pods_of(uid(it.as_ref()))).collect();
+        let by_clique = cliques.iter().zip(&pods).map(|(clique, pods)| {
+            let name = clique.metadata.name.as_deref().unwrap_or_default();
+            (name, pods.iter().map(|it| &it.fact).collect())
+        });
+        let children =
+            GroupChildren { group, config, replica, cliques: by_name(&cliques), pods: by_clique.collect() };
         Some(plan_group(self.context(&set), &children))
     }
 }

@@ -1,14 +1,20 @@
 //! The controllers. Each reads the caches (observe), asks `grove-plan` what to do (plan), and does it (act).
 
+mod backend;
 mod children;
 mod clique;
 mod deletion;
 mod gang;
 mod group;
+mod growth;
+mod revisions;
+mod scheduling;
 mod set;
 mod start_order;
 mod status;
 mod story;
+mod termination;
+mod update;
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,11 +25,13 @@ use grove_plan::{
 };
 use grove_runtime::{Events, Queue, Writer};
 use k8s_openapi::jiff::Timestamp;
+use tokio::sync::mpsc;
 
+pub(crate) use self::scheduling::Leftover;
 use crate::{
+    backends::{BackendMetrics, Backends},
     key::{Key, StatusKey},
     memory::Memory,
-    schedulers::Schedulers,
     seen::Seen,
 };
 
@@ -42,6 +50,8 @@ pub(crate) struct Queues {
     pub(crate) status: Queue<StatusKey>,
     /// Sets apart: there are few, each speaks for many objects, and none should wait for the reports on those.
     pub(crate) set_status: Queue<StatusKey>,
+    /// Names of scheduler backends.
+    pub(crate) backends: Queue<String>,
 }
 
 impl Queues {
@@ -67,7 +77,10 @@ pub(crate) struct Grove {
     pub(crate) queues: Queues,
     pub(crate) writer: Writer,
     pub(crate) events: Events,
-    pub(crate) schedulers: Schedulers,
+    pub(crate) backends: Arc<Backends>,
+    pub(crate) metrics: BackendMetrics,
+    /// Takes what gangs leave behind, while somebody clears it away.
+    pub(crate) leftovers: mpsc::Sender<Leftover>,
     /// Image of the init container of pods that start in order.
     pub(crate) init_image: String,
     /// Whether placement by topology is on.
@@ -82,7 +95,12 @@ impl Grove {
     }
 
     fn context<'a>(&'a self, set: &'a PodCliqueSet) -> Context<'a> {
-        Context { set, default_scheduler: self.schedulers.default_name() }
+        self.context_of_form(set, self.form(set))
+    }
+
+    /// Likewise, where new gangs are made in this form.
+    fn context_of_form<'a>(&self, set: &'a PodCliqueSet, form: &'a str) -> Context<'a> {
+        Context { set, default_scheduler: self.default_scheduler(set), form }
     }
 
     /// The topology that a set names, where placement by topology is on and there is one.

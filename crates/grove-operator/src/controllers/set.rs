@@ -8,11 +8,12 @@ use grove_api::{
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, ScalingGroupConfig},
 };
 use grove_plan::{
-    children::{ChildPlan, SetChildren, clique_patch, plan_set},
+    children::{ChildPlan, SetChildren, plan_set, same_template},
     facts::index_label,
     hash,
     layout::{self, set_name, set_namespace},
     objects,
+    rollout::{self, Pace},
     status::status_patch,
 };
 use grove_runtime::Outcome;
@@ -42,6 +43,13 @@ impl Grove {
         }
         self.keep_finalizer(&set).await?;
         self.keep_hash(&set).await?;
+        let outcome = self.keep_children(&key).await;
+        // Last, and whatever became of the children.
+        let kept = self.keep_revisions(&key).await;
+        outcome.and_then(|it| kept.map(|()| it))
+    }
+
+    async fn keep_children(&self, key: &Key) -> Result<Outcome, Error> {
         for _ in 0..ROUNDS {
             let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
             if set.metadata.deletion_timestamp.is_some() {
@@ -71,7 +79,11 @@ impl Grove {
         let cliques = seen.cliques.of_owner_and(uid(set), seen.cliques.by_set.get(&of_set));
         let groups = seen.groups.of_owner_and(uid(set), seen.groups.by_set.get(&of_set));
         let gangs = seen.gangs.of_owner_and(uid(set), seen.gangs.by_set.get(&of_set));
+        let pods = seen.pods_by_set.get(&of_set);
+        let gangs_by_name = by_name(&gangs);
+        let lost = pods.iter().filter(|it| it.fact.is_live()).map(|it| it.fact.gang.as_str());
         let children = SetChildren {
+            lost: lost.filter(|it| !gangs_by_name.contains_key(it)).collect(),
             services: by_name(&services),
             autoscalers: by_name(&autoscalers),
             // Members of groups are the groups' business.
@@ -82,7 +94,7 @@ impl Grove {
                 })
                 .collect(),
             groups: by_name(&groups),
-            gangs: by_name(&gangs),
+            gangs: gangs_by_name,
         };
         let binding = self.binding(set);
         plan_set(self.context(set), gang_topology(binding.as_ref()), &children)
@@ -101,8 +113,8 @@ impl Grove {
         Ok(())
     }
 
-    /// Notes the hash of a changed template, before any child gets the template: from the children one could no longer
-    /// tell that it changed.
+    /// Notes the hash of a changed template, and that an update begins, before any child gets the template: from the children
+    /// one could no longer tell that it changed.
     async fn keep_hash(&self, set: &PodCliqueSet) -> Result<(), Error> {
         let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
         let hash = self.generation_hash(set);
@@ -111,7 +123,12 @@ impl Grove {
         }
         info!(set = ?Key::of(set), %hash, "the template changed");
         let old = set.status.clone().unwrap_or_default();
-        let new = PodCliqueSetStatus { current_generation_hash: Some(hash), ..old.clone() };
+        let new = PodCliqueSetStatus {
+            current_generation_hash: Some(hash),
+            update_progress: Some(rollout::started(set, self.now())),
+            updated_replicas: 0,
+            ..old.clone()
+        };
         let patch = status_patch(Some(&old), &new, version(set));
         let key = Key::of(set);
         self.seen.sets.written(self.writer.patch_status(&key.namespace, &key.name, &patch).await?);
@@ -119,26 +136,33 @@ impl Grove {
     }
 
     /// The hash of a set's template. One that somebody else computed is kept for as long as every clique still is what
-    /// the template says.
+    /// the template says. While updates are paused it is that of the template before.
     pub(super) fn generation_hash(&self, set: &PodCliqueSet) -> String {
         let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
         self.memory.hash(uid(set), set.metadata.generation, stored, || {
             let ours = hash::generation(set);
             match stored {
-                Some(stored) if stored != ours && self.is_of_template(set) => stored.to_owned(),
+                Some(stored) if rollout::pace(set) == Pace::Paused => stored.to_owned(),
+                Some(stored) if stored != ours && self.is_of_template(set, stored) => stored.to_owned(),
                 _ => ours,
             }
         })
     }
 
-    /// Whether there are cliques, and all of them are what the template says.
-    fn is_of_template(&self, set: &PodCliqueSet) -> bool {
+    /// Whether there are cliques, and all of them are what the template says. None says that it is of another one than
+    /// `stored`: a template that was changed, and set back before it reached anything, is not the one that was noted.
+    pub(super) fn is_of_template(&self, set: &PodCliqueSet, stored: &str) -> bool {
         let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
         let mut any = false;
         for clique in &cliques {
             let Some(place) = place_of(set, clique) else { continue };
             any = true;
-            if clique_patch(clique, &objects::clique(self.context(set), &place, None)).is_some() {
+            let status = clique.status.as_ref();
+            let known = status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
+            if known.is_some_and(|it| it != stored) {
+                return false;
+            }
+            if !same_template(clique, &objects::clique(self.context(set), &place, None)) {
                 return false;
             }
         }

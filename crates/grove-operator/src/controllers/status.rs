@@ -9,9 +9,10 @@ use grove_api::{
 };
 use grove_plan::{
     children::clique_patch,
-    facts::{Tally, index_label},
+    facts::{Tally, index_label, template_hash},
+    gang::Seen as GangSeen,
     layout::{self, count, set_name, set_namespace},
-    objects,
+    objects, rollout,
     status::{
         self, CliqueReport, CliqueState, GroupReport, Reported, SetReport, Urgency, status_patch, urgency,
     },
@@ -23,16 +24,32 @@ use serde::Serialize;
 use super::{
     Grove,
     set::{by_name, group_named, place_of},
-    uid, version,
+    uid,
+    update::has_turn,
+    version,
 };
 use crate::{
     error::Error,
     key::{Key, StatusKey},
-    seen::{joined, label},
+    seen::joined,
 };
 
 /// Shortest time between two writes of counters of one object.
 const PACE: Duration = Duration::from_secs(1);
+
+/// How soon changed conditions are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// At once.
+    Prompt,
+    /// Like counters. During an update pods come and go all the time.
+    Calm,
+}
+
+fn mode(set: &PodCliqueSet) -> Mode {
+    let progress = set.status.as_ref().and_then(|it| it.update_progress.as_ref());
+    if rollout::is_open(progress) { Mode::Calm } else { Mode::Prompt }
+}
 
 impl Grove {
     pub(crate) async fn reconcile_status(&self, key: StatusKey) -> Result<Outcome, Error> {
@@ -44,6 +61,13 @@ impl Grove {
         }
     }
 
+    /// The hash of a set's template, as it is noted. A change is noted together with the beginning of its update, and not
+    /// by those who report.
+    fn noted_hash(&self, set: &PodCliqueSet) -> String {
+        let noted = set.status.as_ref().and_then(|it| it.current_generation_hash.clone());
+        noted.unwrap_or_else(|| self.generation_hash(set))
+    }
+
     async fn report_clique(&self, key: &Key) -> Result<Outcome, Error> {
         let cache = &self.seen.cliques.cache;
         let Some(clique) = cache.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
@@ -52,23 +76,31 @@ impl Grove {
             return Ok(Outcome::Done);
         }
         let refusal = self.memory.refusal(uid(clique.as_ref()));
-        let hash = self.generation_hash(&set);
+        let hash = self.noted_hash(&set);
         let written = clique.status.as_ref();
         let known = written.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
         // Only where it would change is it worth a close look.
         let applies = known == Some(hash.as_str()) || self.is_current(&set, &clique);
+        let pods = self.seen.pods_of(uid(clique.as_ref()));
+        let own = template_hash(&clique.metadata);
+        let replacing = pods.iter().map(|it| &it.fact).find(|it| it.terminating && it.hash != own);
         let report = CliqueReport {
             clique: &clique,
-            tally: self.tally(&clique),
+            tally: Tally::of(pods.iter().map(|it| &it.fact), own),
             refusal: refusal.as_ref(),
             set: set_name(&set),
-            generation_hash: applies.then_some(hash.as_str()),
+            generation_hash: &hash,
+            is_current: applies,
+            pace: rollout::pace(&set),
+            has_turn: has_turn(&set, &clique),
+            replacing: replacing.map(|it| it.name.as_str()),
             acted: self.memory.acted(uid(clique.as_ref())),
             now: self.now(),
         };
         let new = status::clique(&report);
         let lost = written.is_some_and(|it| it.scheduled_replicas > 0) && new.scheduled_replicas == 0;
-        let outcome = self.write_status(cache, clique.as_ref(), written, &new).await?;
+        let mode = mode(&set);
+        let outcome = self.write_status(cache, clique.as_ref(), written, &new, mode).await?;
         if lost && outcome == Outcome::Done {
             let note = "no pod of the clique is bound to a node any more".to_owned();
             self.tell(clique.as_ref(), EventKind::Warning, reasons::ALL_SCHEDULED_LOST, "Report", note);
@@ -84,12 +116,16 @@ impl Grove {
     }
 
     fn tally(&self, clique: &PodClique) -> Tally {
-        let hash = label(&clique.metadata, labels::POD_TEMPLATE_HASH).unwrap_or_default();
-        Tally::of(self.seen.pods_of(uid(clique)).iter().map(|it| &it.fact), hash)
+        Tally::of(self.seen.pods_of(uid(clique)).iter().map(|it| &it.fact), template_hash(&clique.metadata))
     }
 
-    fn state<'a>(&self, clique: &'a PodClique) -> CliqueState<'a> {
-        CliqueState { clique, tally: self.tally(clique), refusal: self.memory.refusal(uid(clique)) }
+    fn state<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> CliqueState<'a> {
+        let noted =
+            clique.status.as_ref().is_some_and(|it| it.current_pod_clique_set_generation_hash.is_some());
+        // Nearly always it is of the only template that there has ever been.
+        let is_behind = !noted && set.metadata.generation != Some(1) && !self.is_current(set, clique);
+        let refusal = self.memory.refusal(uid(clique));
+        CliqueState { clique, tally: self.tally(clique), refusal, is_behind }
     }
 
     async fn report_group(&self, key: &Key) -> Result<Outcome, Error> {
@@ -107,27 +143,38 @@ impl Grove {
         let cliques = by_name(&cliques);
         let replicas = (0..count(group.spec.replicas)).map(|group_replica| {
             let members = layout::members(&set, replica, config, group_replica);
-            let states = members.map(|it| cliques.get(it.name.as_str()).map(|it| self.state(it)));
+            let states = members.map(|it| cliques.get(it.name.as_str()).map(|it| self.state(&set, it)));
             (group_replica, states.collect())
         });
-        let hash = self.generation_hash(&set);
+        let hash = self.noted_hash(&set);
         let report = GroupReport {
             group: &group,
             replicas: replicas.collect(),
             set: set_name(&set),
-            generation_hash: Some(&hash),
+            generation_hash: &hash,
+            pace: rollout::pace(&set),
+            has_turn: rollout::turn(&set) == Some(replica),
             acted: self.memory.acted(uid(group.as_ref())),
             now: self.now(),
         };
         let new = status::group(&report);
-        self.write_status(cache, group.as_ref(), group.status.as_ref(), &new).await
+        self.write_status(cache, group.as_ref(), group.status.as_ref(), &new, mode(&set)).await
     }
 
     async fn report_gang(&self, key: &Key) -> Result<Outcome, Error> {
         let Some(read) = self.read_gang(key, true) else { return Ok(Outcome::Done) };
         let seen = read.seen(self);
+        // What it said before the operator started holds until its scheduler was asked.
+        if !self.memory.has_tried(uid(seen.gang)) {
+            return Ok(Outcome::Done);
+        }
+        let words = self.after_others(&seen).or_else(|| self.words_of(&seen));
+        let words = words.map(|words| self.steady(seen.gang, words));
+        let words = words.as_ref().map(|(reason, words)| (*reason, words.as_str()));
+        let seen = GangSeen { told: read.told_in_words(), words, ..seen };
         let new = status::gang(&seen, false, self.now());
-        self.write_status(&self.seen.gangs.cache, seen.gang, seen.gang.status.as_ref(), &new).await
+        let mode = mode(seen.context.set);
+        self.write_status(&self.seen.gangs.cache, seen.gang, seen.gang.status.as_ref(), &new, mode).await
     }
 
     async fn report_set(&self, key: &Key) -> Result<Outcome, Error> {
@@ -139,7 +186,7 @@ impl Grove {
         let of_set = joined(set_namespace(&set), set_name(&set));
         let cliques: Vec<Arc<PodClique>> = self.seen.cliques.by_set.get(&of_set);
         let states: BTreeMap<&str, CliqueState<'_>> =
-            by_name(&cliques).into_iter().map(|(name, clique)| (name, self.state(clique))).collect();
+            by_name(&cliques).into_iter().map(|(name, clique)| (name, self.state(&set, clique))).collect();
         let groups = self.seen.groups.of_owner(uid(set.as_ref()));
         let gangs = self.seen.gangs.of_owner(uid(set.as_ref()));
         let binding = self.binding(&set);
@@ -149,13 +196,26 @@ impl Grove {
             groups: by_name(&groups),
             gangs: gangs.iter().map(Arc::as_ref).collect(),
             topology: self.topology_seen(binding.as_ref()),
-            generation_hash: self.generation_hash(&set),
+            passed_over: self.passed_over(&set, binding.as_deref()),
+            generation_hash: self.noted_hash(&set),
+            update: self.update_seen(&set),
             errors: self.memory.errors(uid(set.as_ref())),
             acted: self.memory.acted(uid(set.as_ref())),
             now: self.now(),
         };
         let new = status::set(&report);
-        self.write_status(cache, set.as_ref(), set.status.as_ref(), &new).await
+        let late = status::update_deadline(&report, new.update_progress.as_ref());
+        let late = late.and_then(|it| Duration::try_from(it.duration_since(self.now())).ok());
+        let outcome = self.write_status(cache, set.as_ref(), set.status.as_ref(), &new, Mode::Prompt).await?;
+        let next = self.terminate(&report).await?;
+        // An update that is stuck says so when it is.
+        Ok(sooner(sooner(outcome, next), late.filter(|it| !it.is_zero())))
+    }
+
+    /// How long to wait until the status of an object is written again.
+    fn pause<K: Resource>(&self, object: &K) -> Option<Duration> {
+        let since = self.memory.since_status_written(uid(object));
+        since.and_then(|it| PACE.checked_sub(it)).filter(|it| !it.is_zero())
     }
 
     async fn write_status<K, S>(
@@ -164,18 +224,18 @@ impl Grove {
         object: &K,
         old: Option<&S>,
         new: &S,
+        mode: Mode,
     ) -> Result<Outcome, Error>
     where
         K: Cached,
         S: Reported + Serialize,
     {
+        let is_step = old.is_none_or(|it| it.is_step(new));
         let wait = match urgency(old, new) {
+            Urgency::Now if mode == Mode::Calm && !is_step => self.pause(object),
             Urgency::Same => return Ok(Outcome::Done),
             Urgency::Now => None,
-            Urgency::Soon => {
-                let since = self.memory.since_status_written(uid(object));
-                since.and_then(|it| PACE.checked_sub(it)).filter(|it| !it.is_zero())
-            }
+            Urgency::Soon => self.pause(object),
         };
         if let Some(wait) = wait {
             return Ok(Outcome::After(wait));
@@ -188,5 +248,14 @@ impl Grove {
         cache.written(writer.patch_status(&key.namespace, &key.name, &patch).await?);
         self.memory.status_written(uid(object));
         Ok(Outcome::Done)
+    }
+}
+
+/// What is wanted, but a look after `pause` at the latest.
+fn sooner(outcome: Outcome, pause: Option<Duration>) -> Outcome {
+    match (outcome, pause) {
+        (Outcome::Done, Some(pause)) => Outcome::After(pause),
+        (Outcome::After(wait), Some(pause)) => Outcome::After(wait.min(pause)),
+        (outcome, _) => outcome,
     }
 }

@@ -1,14 +1,18 @@
 //! What the operator may do in a cluster, and why.
 //!
 //! `table` says what each part of the operator asks for; a configuration decides which parts there are and what the
-//! objects are called. Roles, the documentation and the scenarios are made from the result.
+//! objects are called. `schedulers` adds what the scheduler backends say of themselves. Roles, the documentation and the
+//! scenarios are made from the result.
 
+mod schedulers;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use grove_api::config::{CertProvisionMode, OperatorConfiguration};
+use grove_scheduler::ResourceUse;
 
+pub use self::schedulers::used_by;
 use self::table::{Row, TABLE, Where, Which};
 
 /// A part of the operator that needs rights of its own.
@@ -18,6 +22,8 @@ pub enum Feature {
     Workloads,
     /// Placement by topology.
     Topology,
+    /// What the schedulers are told, and what is known of them.
+    Schedulers,
     /// Which of several operators works.
     LeaderElection,
     /// A webhook certificate that the operator makes itself.
@@ -32,6 +38,7 @@ impl Feature {
         match self {
             Self::Workloads => "workloads",
             Self::Topology => "topology",
+            Self::Schedulers => "schedulers",
             Self::LeaderElection => "leader election",
             Self::Certificates => "certificates",
             Self::AuthorizerCertificate => "authorizer",
@@ -42,7 +49,7 @@ impl Feature {
     fn is_on(self, config: &OperatorConfiguration) -> bool {
         let makes_certificates = config.server.webhooks.cert_provision_mode == CertProvisionMode::Auto;
         match self {
-            Self::Workloads | Self::Topology => true,
+            Self::Workloads | Self::Topology | Self::Schedulers => true,
             Self::LeaderElection => config.leader_election.enabled,
             Self::Certificates => makes_certificates,
             Self::AuthorizerCertificate => makes_certificates && config.authorizer.enabled,
@@ -67,9 +74,9 @@ pub struct Right {
     /// Where it holds.
     pub place: Place,
     /// API group; empty for the core group.
-    pub group: &'static str,
+    pub group: String,
     /// Resources, with their subresource: `podcliques/status`.
-    pub resources: &'static [&'static str],
+    pub resources: Vec<String>,
     /// Names of the objects; empty for all.
     pub names: Vec<String>,
     /// Verbs.
@@ -78,9 +85,14 @@ pub struct Right {
     pub reason: &'static str,
 }
 
-/// The rights of an operator with this configuration that runs in `namespace`.
-pub fn rights(config: &OperatorConfiguration, namespace: &str) -> Vec<Right> {
-    TABLE.iter().filter(|row| row.feature.is_on(config)).map(|row| row.right(config, namespace)).collect()
+/// The rights of an operator with this configuration that runs in `namespace`, with backends that use `uses`.
+pub fn rights(config: &OperatorConfiguration, namespace: &str, uses: &[ResourceUse]) -> Vec<Right> {
+    let rows = TABLE.iter().filter(|row| row.feature.is_on(config));
+    let mut rights: Vec<Right> = rows.map(|row| row.right(config, namespace)).collect();
+    rights.extend(schedulers::rights(uses));
+    // Stable: within a part, the order is that of the table, then that of the backends.
+    rights.sort_by_key(|it| it.feature);
+    rights
 }
 
 impl Row {
@@ -99,6 +111,7 @@ impl Row {
             Which::Certificate => vec![config.server.webhooks.secret_name.clone()],
         };
         let Self { feature, group, resources, verbs, reason, .. } = *self;
-        Right { feature, place, group, resources, names, verbs, reason }
+        let resources = resources.iter().map(|it| (*it).to_owned()).collect();
+        Right { feature, place, group: group.to_owned(), resources, names, verbs, reason }
     }
 }

@@ -122,6 +122,13 @@ pub(super) const TABLE: &[Row] = &[
     ),
     everywhere(
         Feature::Workloads,
+        "apps",
+        &["controllerrevisions"],
+        &["get", "list", "watch", "create", "patch", "delete"],
+        "the templates that a set has had, for people who want to go back; one that is in use again gets a new number",
+    ),
+    everywhere(
+        Feature::Workloads,
         "events.k8s.io",
         &["events"],
         &["create"],
@@ -134,6 +141,34 @@ pub(super) const TABLE: &[Row] = &[
         &["list", "watch"],
         "constraints of sets are held against it, in admission and in conditions; also while placement by topology is off, \
          to say so",
+    ),
+    everywhere(
+        Feature::Schedulers,
+        GROUP,
+        &["schedulerbackends"],
+        &["list", "watch", "create"],
+        "one for each scheduler that the operator knows, for people to read",
+    ),
+    everywhere(
+        Feature::Schedulers,
+        GROUP,
+        &["schedulerbackends/status"],
+        &["patch"],
+        "whether a scheduler can be used, and what it can do",
+    ),
+    everywhere(
+        Feature::Schedulers,
+        "apiextensions.k8s.io",
+        &["customresourcedefinitions"],
+        &["get", "list", "watch"],
+        "what an installed scheduler understands is in its definitions, and one that is installed later is noticed",
+    ),
+    everywhere(
+        Feature::Schedulers,
+        SCHEDULER_GROUP,
+        &["podgangs/finalizers"],
+        &["update"],
+        "what is made for a scheduler names its gang with blockOwnerDeletion: the same plugin asks for it",
     ),
     Row {
         feature: Feature::LeaderElection,

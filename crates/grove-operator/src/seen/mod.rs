@@ -7,11 +7,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use grove_api::{
     constants::labels,
     defaulting::default_pod_clique_set,
-    wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
+    wire::{
+        ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, SchedulerBackend,
+    },
 };
 use grove_runtime::{Cache, Cached, Index, InformerMetrics};
 use k8s_openapi::{
-    api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
+    api::{apps::v1::ControllerRevision, autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::Resource;
@@ -42,8 +44,12 @@ pub(crate) struct Seen {
     /// By namespace and clique: those that start after it.
     pub(crate) cliques_by_parent: Index<PodClique>,
     pub(crate) gangs: Children<PodGang>,
+    /// By their own UID.
+    pub(crate) gangs_by_uid: Index<PodGang>,
     pub(crate) services: Children<Service>,
     pub(crate) autoscalers: Children<HorizontalPodAutoscaler>,
+    /// Without the templates that they keep: nobody here reads those.
+    pub(crate) revisions: Children<ControllerRevision>,
     pub(crate) pods: Cache<PodView>,
     /// By UID of the clique.
     pub(crate) pods_by_owner: Index<PodView>,
@@ -52,6 +58,8 @@ pub(crate) struct Seen {
     /// By namespace and name of the clique.
     pub(crate) pods_by_clique: Index<PodView>,
     pub(crate) topologies: Cache<ClusterTopologyBinding>,
+    /// Not there in a cluster that has only upstream's kinds: nothing may wait for it.
+    pub(crate) backends: Cache<SchedulerBackend>,
 }
 
 /// Index key of a name in a namespace; neither can have a slash.
@@ -85,6 +93,7 @@ impl<K: Cached> Children<K> {
 impl Seen {
     pub(crate) fn new(metrics: &InformerMetrics) -> Self {
         let cliques = Children::<PodClique>::new(metrics);
+        let gangs = Children::<PodGang>::new(metrics);
         let pods: Cache<PodView> = Cache::with_metrics(metrics);
         Self {
             sets: Cache::with_metrics(metrics),
@@ -97,14 +106,17 @@ impl Seen {
                 it.spec.starts_after.iter().map(|parent| joined(namespace, parent)).collect()
             }),
             cliques,
-            gangs: Children::new(metrics),
+            gangs_by_uid: gangs.cache.index(|it| it.metadata.uid.clone().into_iter().collect()),
+            gangs,
             services: Children::new(metrics),
             autoscalers: Children::new(metrics),
+            revisions: Children::new(metrics),
             pods_by_owner: pods.index(|it| vec![it.fact.owner.clone()]),
             pods_by_set: pods.index(|it| vec![joined(it.namespace(), &it.set)]),
             pods_by_clique: pods.index(|it| vec![joined(it.namespace(), &it.clique)]),
             pods,
             topologies: Cache::with_metrics(metrics),
+            backends: Cache::with_metrics(metrics),
         }
     }
 
@@ -170,6 +182,12 @@ pub(crate) fn prune_set(set: &mut PodCliqueSet) {
         annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
     }
     default_pod_clique_set(set, None);
+}
+
+/// A revision is kept without its template.
+pub(crate) fn prune_revision(revision: &mut ControllerRevision) {
+    prune(revision);
+    revision.data.0.take();
 }
 
 /// Nobody here reads who manages which field, and it is a third of an object.

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use grove_api::constants::{annotations, labels};
-use grove_plan::facts::{Phase, PodFact};
+use grove_plan::facts::{Grouped, Phase, PodFact};
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
     jiff::Timestamp,
@@ -85,8 +85,15 @@ struct Metadata {
 #[serde(default, rename_all = "camelCase")]
 struct Spec {
     node_name: Option<String>,
+    scheduling_group: Option<Group>,
     scheduling_gates: Vec<Named>,
     volumes: Vec<Volume>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Group {
+    pod_group_name: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -189,6 +196,9 @@ impl From<Wire> for PodView {
         let mut containers = status.init_container_statuses.iter().chain(&status.container_statuses);
         let owner = metadata.owner_references.iter().find(|it| it.controller == Some(true));
         let mut take = |key: &str| metadata.labels.remove(key);
+        let (set, said) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
+        // Who owns it knows better than who relabelled it.
+        let clique = owner.map(|it| it.name.clone()).or(said);
         let told = metadata.annotations.get(annotations::PARENTS_READY).is_some_and(|it| !it.is_empty());
         let fact = PodFact {
             awaits_parents: !told && spec.reads(annotations::PARENTS_READY),
@@ -203,14 +213,16 @@ impl From<Wire> for PodView {
             terminating: metadata.deletion_timestamp.is_some(),
             gates: spec.scheduling_gates.into_iter().map(|it| it.name).collect(),
             bound: spec.node_name.is_some_and(|it| !it.is_empty()),
+            grouped: match spec.scheduling_group.and_then(|it| it.pod_group_name) {
+                None => Grouped::Alone,
+                Some(group) if Some(&group) == clique.as_ref() => Grouped::ByClique,
+                Some(_) => Grouped::ByGang,
+            },
             ready: condition("Ready").is_some_and(|it| it.status == "True"),
             errored: containers.any(Container::failed),
             started: status.container_statuses.iter().any(|it| it.started == Some(true) && !it.ready),
             unschedulable,
         };
-        let (set, said) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
-        // Who owns it knows better than who relabelled it.
-        let clique = owner.map(|it| it.name.clone()).or(said);
         let group = take(labels::SCALING_GROUP);
         Self {
             set: set.unwrap_or_default(),

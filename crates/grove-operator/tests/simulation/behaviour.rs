@@ -250,6 +250,7 @@ async fn replicas_belong_to_whoever_scales() {
         for clique in set["spec"]["template"]["cliques"].as_array_mut().unwrap() {
             clique["spec"]["podSpec"]["containers"][0]["image"] = json!(image);
         }
+        set["spec"]["updateStrategy"] = json!({ "type": "OnDelete" });
         json!({ "spec": set["spec"] })
     };
     world.patch(SETS, "inf", template("engine:2"));
@@ -329,6 +330,7 @@ async fn hashes_of_others_are_kept() {
     // And a real change is a change.
     let mut set = example(1);
     set["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = json!("engine:2");
+    set["spec"]["updateStrategy"] = json!({ "type": "OnDelete" });
     world.patch(SETS, "inf", json!({ "spec": set["spec"] }));
     world.settle().await;
     assert_ne!(world.get(SETS, "inf").field("/status/currentGenerationHash"), Some(&json!("theirs")));

@@ -9,8 +9,17 @@
 )]
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
 
+mod backend_objects;
+mod backends;
 mod behaviour;
+mod herds;
 mod kills;
+mod passed_over;
+mod revisions;
 mod snapshot;
 mod start_order;
+mod termination;
+mod termination_kills;
+mod updates;
+mod workload;
 mod world;

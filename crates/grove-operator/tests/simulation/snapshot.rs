@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use crate::world::World;
 
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 8] = [
     "podcliquesets.grove.io",
     "podcliquescalinggroups.grove.io",
     "podcliques.grove.io",
     "podgangs.scheduler.grove.io",
     "services",
     "horizontalpodautoscalers.autoscaling",
+    "controllerrevisions.apps",
     "pods",
 ];
 

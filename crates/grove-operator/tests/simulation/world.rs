@@ -1,23 +1,25 @@
 //! A cluster in memory, and an operator in it.
 
-use std::{sync::Arc, time::Duration};
+use std::{cell::Cell, sync::Arc, time::Duration};
 
-use grove_api::{
-    config::{self, BUILTIN_BACKENDS},
-    schema::CRDS,
-};
+use grove_api::{config, schema::CRDS};
 use grove_apiserver::{
     Action, Answer, ApiServer, DeleteOptions, Failure, Object, PatchBody, Resources, Subresource,
     WriteRequest, run_collector,
 };
-use grove_operator::{Concurrency, Operator, Schedulers, Settings};
-use grove_runtime::{Events, InformerMetrics, QueueMetrics};
+use grove_operator::{BackendMetrics, Concurrency, Operator, Settings};
+use grove_runtime::{Events, InformerMetrics, QueueMetrics, Writer};
+use grove_scheduler::{Registry, builtin::builtin};
 use k8s_openapi::jiff::Timestamp;
 use kube::Client;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
+use crate::herds::{self, TOY, Toy};
+
+/// The stock scheduler.
+pub(crate) const DEFAULT: &str = "default-scheduler";
 /// Namespace of everything here.
 pub(crate) const NAMESPACE: &str = "ml";
 
@@ -25,16 +27,33 @@ pub(crate) const NAMESPACE: &str = "ml";
 /// wait for a cure.
 const QUIET: Duration = Duration::from_secs(15);
 
+thread_local! {
+    /// When the cluster of this test began. All of a test is on one thread.
+    static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// The time in the cluster, for everybody in it: it goes as tokio's does.
+fn clock() -> Timestamp {
+    let since = BEGAN.get().map(|it| it.elapsed()).unwrap_or_default();
+    Timestamp::from_second(1_800_000_000).unwrap() + since
+}
+
 /// A cluster with or without an operator.
 pub(crate) struct World {
     pub(crate) server: ApiServer,
     operator: Option<Running>,
     /// The garbage collector; it ends with the cluster.
     _collector: JoinSet<()>,
+    /// `scheduler` of the configuration of operators that are started.
+    pub(crate) scheduler: Value,
+    /// Whether they publish Events.
+    pub(crate) tells: bool,
     /// Whether pods are bound and become ready.
     pub(crate) nodes: bool,
     /// Cliques and hosts whose pods do not become ready.
     pub(crate) unready: Vec<&'static str>,
+    /// The backends that operators know.
+    registry: Registry,
 }
 
 struct Running {
@@ -44,14 +63,41 @@ struct Running {
 impl World {
     /// An empty cluster.
     pub(crate) fn new(seed: u64) -> Self {
-        let mut resources = Resources::kubernetes();
-        for crd in &CRDS {
+        Self::without(seed, "")
+    }
+
+    /// An empty cluster that knows all of our kinds but this one.
+    pub(crate) fn without(seed: u64, crd: &str) -> Self {
+        Self::with(seed, builtin(), Resources::kubernetes(), crd)
+    }
+
+    /// A cluster with one more scheduler, which operators use.
+    pub(crate) fn with_toy(seed: u64, toy: &Toy) -> Self {
+        let mut registry = builtin();
+        registry.register(toy.clone()).unwrap();
+        let resources = Resources::kubernetes().with_crd(&herds::definition()).unwrap();
+        let scheduler = profiles(&[DEFAULT, TOY], DEFAULT);
+        Self { scheduler, ..Self::with(seed, registry, resources, "") }
+    }
+
+    fn with(seed: u64, registry: Registry, mut resources: Resources, without: &str) -> Self {
+        for crd in CRDS.iter().filter(|it| it.name() != without) {
             resources = resources.with_crd(&crd.to_value()).unwrap();
         }
-        let server = ApiServer::new(resources, || Timestamp::from_second(1_800_000_000).unwrap(), seed);
+        BEGAN.set(Some(Instant::now()));
+        let server = ApiServer::new(resources, clock, seed);
         let mut collector = JoinSet::new();
         collector.spawn(run_collector(server.clone(), std::future::pending()));
-        let world = Self { server, operator: None, nodes: true, unready: Vec::new(), _collector: collector };
+        let world = Self {
+            server,
+            operator: None,
+            registry,
+            scheduler: json!({}),
+            tells: false,
+            nodes: true,
+            unready: Vec::new(),
+            _collector: collector,
+        };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
         world.write("namespaces", "", "", None, Action::Create(namespace)).unwrap();
         world
@@ -67,23 +113,29 @@ impl World {
     /// Starts an operator that knows nothing.
     pub(crate) fn start(&mut self) {
         let client = Client::new(self.server.service(), NAMESPACE);
-        let loaded = config::load(
-            &json!({
-                "apiVersion": config::API_VERSION,
-                "kind": config::KIND,
-            }),
-            BUILTIN_BACKENDS,
-        )
-        .unwrap();
+        let registry = self.registry.clone();
+        let config = json!({
+            "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": self.scheduler,
+        });
+        let loaded = registry.with_known(|known| config::load(&config, known)).unwrap();
         let settings = Settings {
             concurrency: Concurrency { sets: 2, groups: 2, cliques: 4, gangs: 4 },
-            schedulers: Schedulers::new(&loaded.profiles),
+            registry,
+            profiles: loaded.profiles,
+            namespace: NAMESPACE.to_owned(),
             init_image: "grove-initc:1".to_owned(),
             topology_aware: false,
-            clock: || Timestamp::from_second(1_800_000_000).unwrap(),
+            clock,
+        };
+        let writer = Writer::new(client.clone(), "grove-operator");
+        let events = if self.tells {
+            Events::start(&writer, "grove-operator".to_owned(), "world".to_owned(), CancellationToken::new())
+        } else {
+            Events::none()
         };
         let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());
-        let operator = Arc::new(Operator::new(client, Events::none(), settings, &informers, &queues));
+        let operator =
+            Arc::new(Operator::new(client, events, settings, &informers, &queues, BackendMetrics::default()));
         let mut tasks = JoinSet::new();
         let watching = Arc::clone(&operator);
         tasks.spawn(async move { watching.watch(CancellationToken::new()).await });
@@ -201,6 +253,12 @@ impl World {
     pub(crate) fn names(&self, resource: &str) -> Vec<String> {
         self.list(resource).iter().map(|it| it.name().to_owned()).collect()
     }
+}
+
+/// Configuration of these schedulers.
+pub(crate) fn profiles(names: &[&str], default: &str) -> Value {
+    let profiles: Vec<_> = names.iter().map(|name| json!({ "name": name })).collect();
+    json!({ "profiles": profiles, "defaultProfileName": default })
 }
 
 /// Whether a pod was told that the cliques before it are ready.

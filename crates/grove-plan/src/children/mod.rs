@@ -11,10 +11,12 @@ use k8s_openapi::{
 };
 use serde_json::Value;
 
+use crate::pods::Victim;
+
 pub use self::{
     group::{GroupChildren, plan_group},
     set::{SetChildren, plan_set},
-    update::{clique_patch, gang_patch},
+    update::{clique_patch, gang_patch, same_template},
 };
 
 /// A child to make.
@@ -88,6 +90,8 @@ pub struct ChildPlan {
     pub actions: Vec<Action>,
     /// What stands in the way.
     pub blocked: Vec<Blocked>,
+    /// Pods of another template that go, when all else is done.
+    pub outdated: Vec<Victim>,
     /// Whether a child of an earlier life is still on its way out: its end wakes us.
     pub waiting: bool,
 }

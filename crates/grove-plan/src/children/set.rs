@@ -15,6 +15,7 @@ use super::{Child, ChildPlan, Kind, delete, name_of, update};
 use crate::{
     layout::{self, Place, count, set_name},
     objects::{self, Context, GangTopology},
+    rollout::{self, Pace},
 };
 
 /// What is there, by name: everything with a wanted name and everything that the set owns.
@@ -30,6 +31,8 @@ pub struct SetChildren<'a> {
     pub groups: BTreeMap<&'a str, &'a PodCliqueScalingGroup>,
     /// Gangs.
     pub gangs: BTreeMap<&'a str, &'a PodGang>,
+    /// Names of gangs that have pods, as far as they are not there: how they are made is for their pods to say.
+    pub lost: BTreeSet<&'a str>,
 }
 
 /// What to do about the children of a set. `topology` is that of the set, where it has one that exists.
@@ -96,13 +99,15 @@ impl Planner<'_> {
         });
         self.wanted.services.insert(name);
 
+        let is_paused = rollout::pace(set) == Pace::Paused;
         for clique in layout::standalone(set, replica) {
             let existing = children.cliques.get(clique.name.as_str()).copied();
             self.child(Kind::Clique, &clique.name, existing.map(|it| &it.metadata), || {
                 let wanted = objects::clique(context, &clique, None);
                 match existing {
                     None => Err(Child::Clique(Box::new(wanted))),
-                    Some(existing) => Ok(update::clique_patch(existing, &wanted)),
+                    Some(existing) => Ok(update::clique_patch(existing, &wanted)
+                        .filter(|it| !is_paused || !update::changes_template(it))),
                 }
             });
             self.autoscaler(&clique.name, objects::clique_autoscaler(context, &clique));
@@ -125,7 +130,9 @@ impl Planner<'_> {
 
     /// Only that it exists; what it says is kept right by the gang's own plan, which sees the pods.
     fn gang(&mut self, place: Place<'_>, name: String, topology: Option<GangTopology<'_>>) {
-        let (context, existing) = (self.context, self.children.gangs.get(name.as_str()).copied());
+        let existing = self.children.gangs.get(name.as_str()).copied();
+        let form = if self.children.lost.contains(name.as_str()) { "" } else { self.context.form };
+        let context = Context { form, ..self.context };
         self.child(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
             match existing.map_or_else(|| objects::gang(context, place, topology, |_| Vec::new()), |_| None) {
                 Some(gang) => Err(Child::Gang(Box::new(gang))),

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     facts::label,
-    objects::{MIRRORED, Mirrored, same_meaning},
+    objects::{MIRRORED, Mirrored, same_meaning, same_pod_template},
     patch,
 };
 
@@ -68,6 +68,11 @@ pub fn clique_patch(current: &PodClique, wanted: &PodClique) -> Option<Value> {
         change = patch::exact(&spec(current), &spec(wanted));
     }
     join(metadata_change, change)
+}
+
+/// Whether a patch of a clique gives it another template.
+pub(super) fn changes_template(patch: &Value) -> bool {
+    patch["metadata"]["labels"].get(labels::POD_TEMPLATE_HASH).is_some()
 }
 
 /// Quickly, because nearly always nothing changed.
@@ -129,7 +134,7 @@ fn metadata(current: &ObjectMeta, wanted: &ObjectMeta) -> Option<Value> {
 
 /// Whether a clique says already what the template says: its pods, and the labels and annotations that come from there.
 /// Labels of our own are no part of that: that one of them was lost, or is new in this version, makes no new template.
-fn same_template(current: &PodClique, wanted: &PodClique) -> bool {
+pub fn same_template(current: &PodClique, wanted: &PodClique) -> bool {
     let (old, new) = (&current.metadata, &wanted.metadata);
     let from_template = Mirrored::read(new.annotations.as_ref());
     let before = Mirrored::read(old.annotations.as_ref());
@@ -140,7 +145,7 @@ fn same_template(current: &PodClique, wanted: &PodClique) -> bool {
         && same(&from_template.annotations, old.annotations.as_ref(), new.annotations.as_ref())
         && before.labels.is_subset(&from_template.labels)
         && before.annotations.is_subset(&from_template.annotations)
-        && same_meaning(current, wanted)
+        && same_pod_template(current, wanted)
 }
 
 /// A change without that of the hash; `None` where nothing is left but our note of what is mirrored.

@@ -1,18 +1,21 @@
 //! What happens to a PodGang: its references are filled in when all its pods exist, then it is initialised, then the
 //! gates of its pods are lifted, all of them at once.
 
+mod minima;
+
 use std::collections::BTreeMap;
 
+pub use self::minima::{PATIENCE, Waiting, may_follow, may_grow};
 use grove_api::{
-    constants::{conditions, gates},
-    wire::{NamespacedName, PodClique, PodGang},
+    constants::{annotations, conditions, gates},
+    wire::{NamespacedName, PodClique, PodGang, PodGroup},
 };
 use serde_json::Value;
 
 use crate::{
     children::gang_patch,
-    facts::{PodFact, Refusal, Tally},
-    layout::{Place, count},
+    facts::{Grouped, PodFact, Refusal, Tally, template_hash},
+    layout::{Place, count, spec_minimum},
     objects::{self, Context, GangTopology},
 };
 
@@ -42,6 +45,38 @@ pub struct Seen<'a> {
     pub topology: Option<GangTopology<'a>>,
     /// Whether the base gang has its place. For the base gang itself: true.
     pub may_go: bool,
+    /// Which pods have to wait for other gangs.
+    pub growth: Growth,
+    /// What the scheduler was told of the gang.
+    pub told: Told<'a>,
+    /// Why the gang has no place: a reason, and the scheduler's words.
+    pub words: Option<(&'static str, &'a str)>,
+}
+
+/// Which pods of a gang that is complete may go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Growth {
+    /// All of them.
+    #[default]
+    Free,
+    /// Those above the minimum of their clique when the gang has its place.
+    AfterMinimum,
+    /// Those above the minimum wait for other gangs.
+    Held,
+    /// All wait for other gangs.
+    AllHeld,
+}
+
+/// What a scheduler was told of a gang.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Told<'a> {
+    /// It has to be told: the gang is new or changed.
+    #[default]
+    No,
+    /// It knows the gang as it is.
+    Yes,
+    /// It cannot be told, for this reason, with these words.
+    Failed(&'static str, &'a str),
 }
 
 /// What to do, in this order.
@@ -49,6 +84,8 @@ pub struct Seen<'a> {
 pub struct GangPlan {
     /// Merge patch of the gang.
     pub patch: Option<Value>,
+    /// The scheduler has to be told.
+    pub tell: bool,
     /// Write the status now: the gang is complete, and its pods wait for that.
     pub initialize: bool,
     /// Pods whose gate is lifted, all at once.
@@ -68,18 +105,42 @@ pub struct Ungate {
 pub fn plan(seen: &Seen<'_>) -> GangPlan {
     let initialized = is_initialized(seen.gang);
     let complete = is_complete(seen);
-    let wanted = objects::gang(seen.context, seen.place, seen.topology, |clique| {
+    let context = Context { form: form(seen), ..seen.context };
+    let wanted = objects::gang(context, seen.place, seen.topology, |clique| {
         references(seen, clique, initialized, complete)
     });
     let patch = wanted.and_then(|wanted| gang_patch(seen.gang, &wanted));
     if patch.is_some() {
         return GangPlan { patch, ..GangPlan::default() };
     }
+    if seen.told == Told::No {
+        return GangPlan { tell: true, ..GangPlan::default() };
+    }
     if !initialized {
         return GangPlan { initialize: complete, ..GangPlan::default() };
     }
-    let ungate = if seen.may_go { ungate(seen) } else { Vec::new() };
+    // A pod that goes before its scheduler knows the gang would be placed alone.
+    let ungate = if seen.may_go && seen.told == Told::Yes { ungate(seen) } else { Vec::new() };
     GangPlan { ungate, ..GangPlan::default() }
+}
+
+/// How the gang is made: as it was noted when it was created. Where nobody noted it, its pods know: their groups cannot be
+/// changed. Those without a group were made as upstream makes them, and stay so.
+fn form<'a>(seen: &Seen<'a>) -> &'a str {
+    let noted = seen.gang.metadata.annotations.as_ref().and_then(|it| it.get(annotations::SCHEDULER_FORM));
+    if let Some(noted) = noted {
+        return noted;
+    }
+    let pods = seen.cliques.values().flat_map(|it| &it.pods).filter(|it| !it.terminating);
+    let mut groups = pods.map(|it| it.grouped).peekable();
+    if seen.context.form.is_empty() || groups.peek().is_none() {
+        return seen.context.form;
+    }
+    match groups.find(|it| *it != Grouped::Alone) {
+        Some(Grouped::ByClique) => annotations::SCHEDULER_FORM_TREE,
+        Some(_) => annotations::SCHEDULER_FORM_FLAT,
+        None => annotations::SCHEDULER_FORM_ADOPTED,
+    }
 }
 
 /// Whether a gang was complete once; it never goes back.
@@ -102,6 +163,35 @@ pub fn is_scheduled(seen: &Seen<'_>) -> bool {
         && seen.cliques.values().all(|it| it.clique.is_some() && it.tally().scheduled >= it.minimum())
 }
 
+/// Pods that were bound although the gang has never been complete: how many, and in words. A scheduler that knows of the gang binds
+/// all of its minimum within moments; where this lasts, it does not.
+pub fn bound_one_by_one(seen: &Seen<'_>) -> Option<(u32, String)> {
+    let conditions = seen.gang.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+    let was_placed = conditions.iter().any(|it| {
+        it.type_ == conditions::pod_gang::UNHEALTHY
+            || (it.type_ == conditions::pod_gang::SCHEDULED && it.status == "True")
+    });
+    if was_placed || is_scheduled(seen) {
+        return None;
+    }
+    let (bound, needed) = seen.cliques.values().fold((0, 0), |(bound, needed), clique| {
+        (bound + clique.tally().scheduled, needed + clique.minimum())
+    });
+    (bound > 0).then(|| {
+        let words = format!(
+            "{bound} pods are bound although the {needed} that belong together are not: the scheduler places them one by \
+             one, and does not honour the objects that tell it of the gang"
+        );
+        (bound, words)
+    })
+}
+
+/// The first pod of a gang that its scheduler has no place for, and its words.
+pub fn unschedulable<'a>(seen: &Seen<'a>) -> Option<(&'a str, &'a str)> {
+    let mut pods = seen.cliques.values().flat_map(|it| it.pods.iter().copied()).filter(|it| it.is_live());
+    pods.find_map(|pod| Some((pod.name.as_str(), pod.unschedulable.as_deref()?)))
+}
+
 impl CliqueSeen<'_> {
     /// Pods of the clique that count for `gang`.
     fn members<'b>(&'b self, gang: &'b str) -> impl Iterator<Item = &'b PodFact> {
@@ -119,16 +209,21 @@ impl CliqueSeen<'_> {
         live == wanted || (self.refusal.is_some() && live < wanted && live >= self.minimum() as usize)
     }
 
+    /// Whether there are more pods of `gang` than there should be.
+    fn has_too_many(&self, gang: &str) -> bool {
+        let wanted = self.clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
+        self.members(gang).count() > wanted
+    }
+
     /// Pods, counted.
     pub fn tally(&self) -> Tally {
-        let hash = self.clique.and_then(|it| it.metadata.labels.as_ref());
-        let hash = hash.and_then(|it| it.get(grove_api::constants::labels::POD_TEMPLATE_HASH));
-        Tally::of(self.pods.iter().copied(), hash.map_or("", String::as_str))
+        let hash = self.clique.map(|it| template_hash(&it.metadata)).unwrap_or_default();
+        Tally::of(self.pods.iter().copied(), hash)
     }
 
     /// Smallest number of pods that makes sense.
     pub fn minimum(&self) -> u32 {
-        self.clique.and_then(|it| it.spec.min_available.or(it.spec.replicas)).map_or(0, count)
+        self.clique.map_or(0, |it| spec_minimum(&it.spec))
     }
 }
 
@@ -139,10 +234,15 @@ fn name<'a>(seen: &Seen<'a>) -> &'a str {
 /// The pods that the gang should list for a clique.
 ///
 /// They are listed once all of them exist. Afterwards the list follows, but only from one settled state to the next: a
-/// pod that is being replaced stays listed until its replacement is there, so that the list is never emptied.
+/// pod that is being replaced stays listed until its replacement is there, so that the list is never emptied. One that is
+/// too many, and has to stay until another one serves, keeps nobody from being listed.
 fn references(seen: &Seen<'_>, clique: &str, initialized: bool, complete: bool) -> Vec<NamespacedName> {
     let Some(state) = seen.cliques.get(clique) else { return Vec::new() };
-    if (initialized && state.is_settled(name(seen))) || complete {
+    let listed = seen.gang.spec.pod_groups.iter().find(|it| it.name == clique);
+    let is_new =
+        |pod: &PodFact| !listed.is_some_and(|it| it.pod_references.iter().any(|it| it.name == pod.name));
+    let is_held_up = || state.has_too_many(name(seen)) && state.members(name(seen)).any(is_new);
+    if (initialized && (state.is_settled(name(seen)) || is_held_up())) || complete {
         let namespace = seen.gang.metadata.namespace.clone().unwrap_or_default();
         let mut references: Vec<_> = state
             .members(name(seen))
@@ -151,16 +251,38 @@ fn references(seen: &Seen<'_>, clique: &str, initialized: bool, complete: bool) 
         references.sort();
         return references;
     }
-    let listed = seen.gang.spec.pod_groups.iter().find(|it| it.name == clique);
     listed.map(|it| it.pod_references.clone()).unwrap_or_default()
+}
+
+/// Whether a pod is above the minimum of its group.
+fn is_above(group: &PodGroup, pod: &PodFact) -> bool {
+    let minimum = count(group.min_replicas);
+    minimum > 0 && pod.index.is_none_or(|it| it >= minimum)
+}
+
+/// Whether the gang has pods above the minimum that are held back.
+pub fn is_growing(seen: &Seen<'_>) -> bool {
+    seen.gang.spec.pod_groups.iter().any(|group| {
+        let pods = seen.cliques.get(&group.name).into_iter().flat_map(|it| it.members(name(seen)));
+        pods.into_iter().any(|pod| pod.is_gated() && is_above(group, pod))
+    })
 }
 
 fn ungate(seen: &Seen<'_>) -> Vec<Ungate> {
     let mut pods = Vec::new();
+    let may_grow = match seen.growth {
+        Growth::Free => true,
+        Growth::AfterMinimum => is_scheduled(seen),
+        Growth::Held => false,
+        Growth::AllHeld => return pods,
+    };
     for group in &seen.gang.spec.pod_groups {
         let Some(state) = seen.cliques.get(&group.name) else { continue };
         let listed = |pod: &&PodFact| group.pod_references.iter().any(|it| it.name == pod.name);
         for pod in state.members(name(seen)).filter(|it| it.is_gated()).filter(listed) {
+            if !may_grow && is_above(group, pod) {
+                continue;
+            }
             let remaining = pod.gates.iter().filter(|it| *it != gates::POD_GANG_PENDING).cloned().collect();
             pods.push(Ungate { name: pod.name.clone(), remaining });
         }

@@ -85,6 +85,100 @@ fn a_scaled_gang_waits_for_the_base_gang() {
     assert_eq!(scene.step(4), "ungate a:0g");
 }
 
+/// The scheduler knows the gang before its pods can be placed.
+#[test]
+fn gates_are_lifted_when_the_scheduler_was_told() {
+    let mut scene = Scene::base("fe=1/1");
+    scene.told = Told::No;
+    assert_eq!(scene.step(1), "tell");
+    scene.told = Told::Failed("SchedulerBackendFailed", "quota");
+    scene.pods(&[("fe", "0g")]);
+    assert_eq!(scene.step(2), "list fe:0g");
+    assert_eq!(scene.step(3), "initialize");
+    assert_eq!(scene.step(4), "rest");
+    // What the gang lists has changed meanwhile.
+    scene.told = Told::No;
+    assert_eq!(scene.step(5), "tell");
+    assert_eq!(scene.step(6), "ungate fe:0g");
+}
+
+/// A scheduler that takes pods as they come must not see those above the minimum before the minima are placed.
+#[test]
+fn pods_above_the_minimum_wait_for_the_minima() {
+    let mut scene = Scene::base(PAIR);
+    scene.growth = Growth::AllHeld;
+    scene.pods(&[("fe", "0g 1g"), ("dec", "0g 1g")]);
+    scene.step(1);
+    scene.step(2);
+    assert_eq!(scene.step(3), "rest", "base gangs go first");
+    scene.growth = Growth::Held;
+    assert_eq!(scene.step(3), "ungate fe:0g dec:0g dec:1g");
+    assert_eq!(scene.step(4), "rest");
+    assert!(is_growing(&scene.seen()));
+    scene.growth = Growth::AfterMinimum;
+    assert_eq!(scene.step(5), "rest", "nothing is bound");
+    scene.role("fe").pods[0].bound = true;
+    scene.role("dec").pods[0].bound = true;
+    assert_eq!(scene.step(6), "rest", "not all of the minimum");
+    scene.role("dec").pods[1].bound = true;
+    scene.growth = Growth::Held;
+    assert_eq!(scene.step(7), "rest", "another gang has no place");
+    scene.growth = Growth::AfterMinimum;
+    assert_eq!(scene.step(8), "ungate fe:1g");
+    assert!(!is_growing(&scene.seen()));
+}
+
+/// How a gang is made is decided once: what its pods were created with cannot be changed.
+#[test]
+fn the_form_of_a_gang_is_noted_once() {
+    let noted = |form: &'static str, before: Option<&str>, pods: &str, grouped: Grouped| {
+        let mut scene = Scene::base("fe=2/1");
+        scene.pods(&[("fe", pods)]);
+        // One above the minimum is in no group.
+        if let Some(first) = scene.role("fe").pods.first_mut() {
+            first.grouped = grouped;
+        }
+        if let Some(before) = before {
+            let notes = scene.gang.metadata.annotations.get_or_insert_default();
+            notes.insert(annotations::SCHEDULER_FORM.to_owned(), before.to_owned());
+        }
+        let mut seen = scene.seen();
+        seen.context.form = form;
+        let patch = plan(&seen).patch;
+        patch.and_then(|it| it.pointer("/metadata/annotations/grove.io~1scheduler-form").cloned())
+    };
+    for (form, before, pods, grouped, want) in [
+        ("tree", None, "", Grouped::Alone, Some("tree")),
+        ("tree", None, "0g", Grouped::Alone, Some("adopted")),
+        // The gang was deleted, and made anew for the same pods.
+        ("flat", None, "0r 1r", Grouped::ByClique, Some("tree")),
+        ("tree", None, "0r 1r", Grouped::ByGang, Some("flat")),
+        ("tree", Some("flat"), "0g", Grouped::ByClique, None),
+        ("tree", Some("flat"), "", Grouped::Alone, None),
+        ("tree", Some("adopted"), "", Grouped::Alone, None),
+        ("", None, "0g", Grouped::Alone, None),
+        ("", Some("tree"), "", Grouped::Alone, None),
+    ] {
+        let want = want.map(serde_json::Value::from);
+        assert_eq!(noted(form, before, pods, grouped), want, "{form:?} {before:?} {pods:?}");
+    }
+}
+
+#[test]
+fn pods_that_are_bound_one_by_one_are_noticed() {
+    let mut scene = Scene::base(PAIR);
+    let noticed = |scene: &Scene| bound_one_by_one(&scene.seen()).is_some();
+    scene.pods(&[("fe", "0p 1p"), ("dec", "0p 1p")]);
+    assert!(!noticed(&scene), "nothing is bound");
+    scene.pods(&[("fe", "0b 1p"), ("dec", "0p 1p")]);
+    assert!(noticed(&scene));
+    scene.pods(&[("fe", "0b 1b"), ("dec", "0b 1b")]);
+    assert!(!noticed(&scene), "all is bound");
+    scene.report(true, 1);
+    scene.pods(&[("fe", "0b 1b"), ("dec", "0b 1p")]);
+    assert!(!noticed(&scene), "one was lost and is replaced");
+}
+
 #[test]
 fn scale_out_extends_the_list_and_lifts_the_new_gates() {
     let mut scene = running(PAIR, &[("fe", "0r 1r"), ("dec", "0r 1r")]);
@@ -117,6 +211,16 @@ fn scale_in_shrinks_the_list_when_the_pods_are_gone() {
     scene.pods(&[("fe", "0r 1r! 2r!")]);
     assert_eq!(scene.step(22), "list fe:0r");
     assert_eq!(scene.step(23), "rest");
+}
+
+/// One that is too many serves until the one that is being replaced does: that one must not wait for it to go.
+#[test]
+fn one_that_is_too_many_holds_up_nobody() {
+    let mut scene = running("fe=3/2", &[("fe", "0r 1r 2r")]);
+    scene.scale("fe", 2);
+    scene.pods(&[("fe", "0g 1r 2r")]);
+    assert_eq!(scene.step(20), "list fe:0g fe:1r fe:2r");
+    assert_eq!(scene.step(21), "ungate fe:0g");
 }
 
 #[test]

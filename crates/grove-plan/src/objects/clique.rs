@@ -11,6 +11,7 @@ use k8s_openapi::{
 
 use super::{Context, MIRRORED, Mirrored, labels::Labels, owner};
 use crate::{
+    facts::label,
     hash,
     layout::{self, Clique, set_name, set_namespace, wire_count},
 };
@@ -23,6 +24,10 @@ const PLACE: [&str; 5] = [
     labels::POD_CLIQUE,
     labels::POD_INDEX,
 ];
+
+/// Variables that members of a group have on top of their template.
+const GROUP_ENVIRONMENT: [&str; 3] =
+    [environment::GROUP_NAME, environment::GROUP_TEMPLATE_PODS, environment::GROUP_INDEX];
 
 /// The object of `clique`, as it is created. `group` owns it where it is a member of one, else the set does.
 pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqueScalingGroup>) -> PodClique {
@@ -38,10 +43,7 @@ pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqu
         .with(labels::COMPONENT, component)
         .with(labels::POD_GANG, clique.gang.name.clone())
         .with(labels::SET_REPLICA_INDEX, clique.replica.to_string())
-        .with(
-            labels::POD_TEMPLATE_HASH,
-            hash::pod_template(template, &set.spec.template.priority_class_name),
-        );
+        .with(labels::POD_TEMPLATE_HASH, hash::pod_template(template));
     if let Some(base) = &clique.gang.base {
         labels = labels.with(labels::BASE_POD_GANG, base.clone());
     }
@@ -89,15 +91,27 @@ pub fn same_meaning(one: &PodClique, other: &PodClique) -> bool {
     a == b || hash::canonical_pod_spec(a) == hash::canonical_pod_spec(b)
 }
 
+/// Whether two cliques come from the same pod template. What members of a group get on top of it is no part of it: it
+/// changes with the size of the group, and nobody restarts a pod for that.
+pub fn same_pod_template(one: &PodClique, other: &PodClique) -> bool {
+    let canonical = |clique: &PodClique| {
+        let mut pod = clique.spec.pod_spec.clone();
+        if label(clique.metadata.labels.as_ref(), labels::SCALING_GROUP).is_some() {
+            for variables in containers(&mut pod).filter_map(|it| it.env.as_mut()) {
+                variables.retain(|it| !GROUP_ENVIRONMENT.contains(&it.name.as_str()));
+            }
+        }
+        hash::canonical_pod_spec(&pod)
+    };
+    one.spec.pod_spec == other.spec.pod_spec || canonical(one) == canonical(other)
+}
+
 fn add_group_environment(pod: &mut PodSpec, pods: u32) {
+    let [name, size, index] = GROUP_ENVIRONMENT;
     let variables = [
-        from_label(environment::GROUP_NAME, labels::SCALING_GROUP),
-        EnvVar {
-            name: environment::GROUP_TEMPLATE_PODS.to_owned(),
-            value: Some(pods.to_string()),
-            value_from: None,
-        },
-        from_label(environment::GROUP_INDEX, labels::SCALING_GROUP_REPLICA_INDEX),
+        from_label(name, labels::SCALING_GROUP),
+        EnvVar { name: size.to_owned(), value: Some(pods.to_string()), value_from: None },
+        from_label(index, labels::SCALING_GROUP_REPLICA_INDEX),
     ];
     for container in containers(pod) {
         prepend(container, &variables);

@@ -71,6 +71,9 @@ pub fn gang(
         let name = topology.binding.metadata.name.clone().unwrap_or_default();
         notes.insert(annotations::TOPOLOGY_NAME.to_owned(), name);
     }
+    if !context.form.is_empty() {
+        notes.insert(annotations::SCHEDULER_FORM.to_owned(), context.form.to_owned());
+    }
     let labels = Labels::from_template(&mirrored_labels)
         .of_set(set_name(set))
         .with(labels::COMPONENT, components::POD_GANG)

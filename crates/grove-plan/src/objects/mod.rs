@@ -8,17 +8,19 @@ mod init_container;
 mod labels;
 mod mirrored;
 mod pod;
+mod revision;
 mod service;
 
 pub use self::{
     autoscaler::{clique_autoscaler, group_autoscaler},
-    clique::{clique, same_meaning},
+    clique::{clique, same_meaning, same_pod_template},
     gang::{GangTopology, gang, scheduler_of},
     group::group,
     init_container::Start,
     labels::{clique_selector, group_selector, set_selector},
     mirrored::{MIRRORED, Mirrored},
-    pod::{Scheduler, pod},
+    pod::pod,
+    revision::revision,
     service::service,
 };
 
@@ -43,4 +45,6 @@ pub struct Context<'a> {
     pub set: &'a PodCliqueSet,
     /// Its scheduler by configuration, where the template names none.
     pub default_scheduler: &'a str,
+    /// How the scheduler's backend makes new gangs, which is noted on them; empty where it has but one way.
+    pub form: &'a str,
 }

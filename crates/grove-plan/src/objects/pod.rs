@@ -21,22 +21,11 @@ use super::{
 };
 use crate::facts::{index_label, label};
 
-/// What a scheduler backend adds to every pod.
-pub trait Scheduler {
-    /// Prepares a pod for the scheduler.
-    fn prepare(&self, pod: &mut Pod);
-}
-
-/// Pod `index` of `clique`, which belongs to the set called `set` and starts as `start` says.
+/// Pod `index` of `clique`, which belongs to the set called `set` and starts as `start` says. The scheduler's backend
+/// has not seen it yet.
 ///
 /// `None` where the clique lacks the labels that say where it belongs: it is not one of ours.
-pub fn pod(
-    set: &str,
-    clique: &PodClique,
-    index: u32,
-    start: Start<'_>,
-    scheduler: &dyn Scheduler,
-) -> Option<Pod> {
+pub fn pod(set: &str, clique: &PodClique, index: u32, start: Start<'_>) -> Option<Pod> {
     let (name, namespace) = (clique.metadata.name.as_deref()?, clique.metadata.namespace.as_deref()?);
     let of_clique = clique.metadata.labels.as_ref();
     let replica = index_label(of_clique, labels::SET_REPLICA_INDEX)?;
@@ -64,7 +53,7 @@ pub fn pod(
     spec.subdomain = Some(names::headless_service(set, replica));
     start.add_to(&mut spec, &mut notes);
 
-    let mut pod = Pod {
+    Some(Pod {
         metadata: ObjectMeta {
             generate_name: Some(names::pod_prefix(name)),
             namespace: Some(namespace.to_owned()),
@@ -75,9 +64,7 @@ pub fn pod(
         },
         spec: Some(spec),
         status: None,
-    };
-    scheduler.prepare(&mut pod);
-    Some(pod)
+    })
 }
 
 fn environment_of(set: &str, replica: u32, clique: &str, namespace: &str) -> [EnvVar; 5] {

@@ -2,15 +2,26 @@
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use crate::facts::{Phase, PodFact};
+use k8s_openapi::jiff::Timestamp;
+
+use crate::{
+    budget::Budget,
+    facts::{Phase, PodFact},
+};
 
 /// What is wanted of a clique.
 #[derive(Clone, Copy, Debug)]
 pub struct Want<'a> {
     /// Pods.
     pub replicas: u32,
+    /// Pods that it needs.
+    pub minimum: u32,
+    /// Pods of a lower index stay when others go: the scheduler counts only those for the gang's minimum.
+    pub core: u32,
     /// Hash of the template that new pods are made from.
     pub hash: &'a str,
+    /// What happens to pods of another template.
+    pub outdated: Outdated,
     /// Whether a pod that ended with success has done its work; else it is replaced.
     pub may_complete: bool,
     /// Whether pods that ended stay for now, each in the place of its replacement: those before it ended too soon.
@@ -18,6 +29,24 @@ pub struct Want<'a> {
     /// No pod is created beyond this many for now: none where the gang is missing or the API server refuses; the minimum, while other cliques of the gang lack theirs, so that no pod takes
     /// the place (of a quota, say) that another clique needs for the gang to go at all.
     pub at_most: u32,
+    /// Pods that were created before this time are replaced, all at once: the unit that they belong to is restarted.
+    pub restart_before: Option<Timestamp>,
+}
+
+/// What happens to pods of another template than the one that is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outdated {
+    /// They stay until somebody deletes them.
+    #[default]
+    Stay,
+    /// Those that have no node are replaced: nobody misses them.
+    Unbound,
+    /// All are replaced: those that are not ready at once, the others one after the other, each when so many are ready as
+    /// when it began.
+    Replaced {
+        /// Pods that were ready then.
+        ready_at_start: u32,
+    },
 }
 
 /// A pod to delete.
@@ -40,6 +69,10 @@ pub enum Why {
     Ended,
     /// Another pod has its index.
     SameIndex,
+    /// It is of another template.
+    Outdated,
+    /// The unit that it belongs to is restarted.
+    Restarted,
 }
 
 /// What to do.
@@ -60,6 +93,10 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
     let mut live = Vec::new();
     let mut kept = Vec::new();
     for pod in pods.iter().filter(|it| !it.terminating) {
+        if want.restart_before.is_some_and(|it| pod.created < it) {
+            plan.delete.push(victim(pod, Why::Restarted));
+            continue;
+        }
         let ended = pod.phase == Phase::Failed || (pod.phase == Phase::Succeeded && !want.may_complete);
         match (ended, want.keep_ended) {
             (true, true) => kept.push(*pod),
@@ -68,7 +105,7 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
         }
     }
     // Least valuable first.
-    live.sort_by_key(|pod| value(pod, want.hash));
+    live.sort_by_key(|pod| value(pod, want));
 
     let mut seen = BTreeSet::new();
     let mut unique: Vec<&PodFact> = Vec::new();
@@ -78,25 +115,78 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
             _ => unique.push(pod),
         }
     }
+    let ready = u32::try_from(unique.iter().filter(|it| it.ready).count()).unwrap_or(u32::MAX);
+    let mut budget = Budget { wanted: want.replicas, minimum: want.minimum, serving: ready };
     let keep = (want.replicas as usize).min(unique.len());
-    let excess = unique.split_off(keep);
-    plan.delete.extend(excess.into_iter().rev().map(|it| victim(it, Why::Excess)));
-
+    // One that the others cannot spare yet goes when they can.
+    for pod in unique.split_off(keep).into_iter().rev() {
+        if budget.remove(pod.ready) {
+            plan.delete.push(victim(pod, Why::Excess));
+        } else {
+            unique.push(pod);
+        }
+    }
     unique.extend(kept);
+    let outdated = if plan.delete.is_empty() { outdated(want, &unique, budget) } else { Vec::new() };
+    unique.retain(|it| !outdated.iter().any(|other| std::ptr::eq(*other, *it)));
+    plan.delete.extend(outdated.into_iter().map(|it| victim(it, Why::Outdated)));
+
     let taken: BTreeSet<u32> = unique.iter().filter_map(|it| it.index).collect();
     let missing = (want.replicas.min(want.at_most) as usize).saturating_sub(unique.len());
-    plan.create = (0..).filter(|it| !taken.contains(it)).take(missing).collect();
+    // The scheduler waits for every pod that it counts: one above cannot stand for it, and goes when all of these are there.
+    let core = if want.at_most < want.replicas { 0 } else { want.core.min(want.replicas) };
+    let holes = (0..core).filter(|it| !taken.contains(it)).count();
+    plan.create = (0..).filter(|it| !taken.contains(it)).take(missing.max(holes)).collect();
     plan
+}
+
+/// The pods of another template that go now.
+///
+/// Those that do not serve at this moment cost nothing. Of the others the oldest goes, once as many are ready as when it
+/// began: a template that does not work stops here.
+fn outdated<'a>(want: Want<'_>, pods: &[&'a PodFact], mut budget: Budget) -> Vec<&'a PodFact> {
+    let is_done = |it: &PodFact| it.phase == Phase::Succeeded && want.may_complete;
+    let goes_at_once = |it: &&PodFact| match want.outdated {
+        Outdated::Stay => false,
+        Outdated::Unbound => !it.bound,
+        Outdated::Replaced { .. } => !it.ready,
+    };
+    let old = pods.iter().copied().filter(|it| it.hash != want.hash && !is_done(it));
+    let (mut at_once, later): (Vec<&PodFact>, Vec<&PodFact>) = old.partition(goes_at_once);
+    at_once.sort_by_key(|it| it.index);
+    match want.outdated {
+        Outdated::Replaced { ready_at_start }
+            // One that is too many and cannot be spared yet is waited for: it may serve in the place of another.
+            if at_once.is_empty()
+                && pods.len() <= want.replicas as usize
+                && budget.serving >= ready_at_start.min(want.replicas) =>
+        {
+            let oldest = later.into_iter().min_by_key(|it| (it.created, it.index));
+            oldest.filter(|it| budget.replace(it.ready)).into_iter().collect()
+        }
+        _ => at_once,
+    }
 }
 
 fn victim(pod: &PodFact, why: Why) -> Victim {
     Victim { name: pod.name.clone(), uid: pod.uid.clone(), why }
 }
 
-/// Order of scale-in: not bound, not started, not ready, of an old template, young. Pods of one burst have the same age;
-/// of them the highest index goes.
-fn value<'a>(pod: &'a PodFact, hash: &str) -> impl Ord + use<'a> {
-    (pod.bound, pod.phase, pod.ready, pod.hash == hash, Reverse(pod.created), Reverse(pod.index), &pod.name)
+/// Order of scale-in: above the minimum where that matters to the scheduler, not bound, not started, not ready, of an old
+/// template, young. Pods of one burst have the same age; of them the highest index goes.
+fn value<'a>(pod: &'a PodFact, want: Want<'_>) -> impl Ord + use<'a> {
+    let is_core = pod.index.is_some_and(|it| it < want.core);
+    let is_current = pod.hash == want.hash;
+    (
+        is_core,
+        pod.bound,
+        pod.phase,
+        pod.ready,
+        is_current,
+        Reverse(pod.created),
+        Reverse(pod.index),
+        &pod.name,
+    )
 }
 
 #[cfg(test)]

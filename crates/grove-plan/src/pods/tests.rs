@@ -3,10 +3,20 @@
 use proptest::{prelude::*, sample::select};
 
 use super::*;
-use crate::fixture::{HASH, pod, pods};
+use crate::fixture::{HASH, at, pod, pods};
 
 fn want(replicas: u32) -> Want<'static> {
-    Want { replicas, hash: HASH, may_complete: false, keep_ended: false, at_most: u32::MAX }
+    Want {
+        replicas,
+        minimum: 0,
+        core: 0,
+        hash: HASH,
+        outdated: Outdated::Stay,
+        may_complete: false,
+        keep_ended: false,
+        at_most: u32::MAX,
+        restart_before: None,
+    }
 }
 
 fn planned(want: Want<'_>, text: &str) -> PodPlan {
@@ -49,6 +59,36 @@ fn lowest_free_indices_are_taken() {
         (2, "-r", "0", ""),
     ];
     check(&rows, want);
+}
+
+/// A scheduler that counts the lowest indices needs these: without them, what replaces a lost pod would never be placed.
+#[test]
+fn pods_of_the_core_stay() {
+    let rows = [
+        (2, "0p 1g 2r", "", "2r"),
+        (2, "0g 1p 2r 3r", "", "3r 2r"),
+        // Above the core, value decides.
+        (3, "0r 1r 2p 3r", "", "2p"),
+    ];
+    check(&rows, |replicas| Want { core: 2, ..want(replicas) });
+    check(&[(2, "0p 1g 2r", "", "1g")], want);
+}
+
+/// One above the core does not stand for one of it: that one comes first, and then the other goes.
+#[test]
+fn a_hole_in_the_core_is_filled() {
+    let core = |replicas| Want { core: 2, minimum: 2, ..want(replicas) };
+    let rows = [
+        (2, "0r 2r", "1", ""),
+        (2, "0r 1g 2r", "", ""),
+        (2, "0r 1r 2r", "", "2r"),
+        (3, "0r 2r", "1", ""),
+        (3, "0r 2r 3r", "1", ""),
+        (1, "1r", "0", ""),
+    ];
+    check(&rows, core);
+    check(&[(2, "0r 2r", "", "")], |replicas| Want { at_most: 1, ..core(replicas) });
+    check(&[(2, "0r 2r", "", "")], want);
 }
 
 /// Each pair differs in one rule, and in all later rules the other way round.
@@ -166,6 +206,122 @@ fn at_most_holds_creation_back_and_deletes_nothing() {
     check(&[(3, "", "", "")], |replicas| Want { at_most: 0, ..want(replicas) });
 }
 
+/// One that serves is not taken from those that need it, however high its index.
+#[test]
+fn scale_in_waits_until_the_others_serve() {
+    let rows = [
+        (2, "0r 1r 2r", "", "2r"),
+        (2, "0n 1r 2r", "", "0n"),
+        (3, "0r 1r 2r 3r 4r", "", "4r 3r"),
+        (1, "0r 1r", "", "1r"),
+    ];
+    check(&rows, |replicas| Want { minimum: 2, ..want(replicas) });
+    let rows = [
+        // The pod with index 0 stays for the scheduler's sake; 2 goes when 0 serves.
+        (2, "0n 1r 2r", "", ""),
+        (2, "0r 1r 2r", "", "2r"),
+        // Both need not wait for each other.
+        (2, "0n 1r 2r 3p", "", "3p"),
+        // Fewer than the minimum are wanted.
+        (1, "0n 2r", "", ""),
+        (0, "0r 1r", "", "1r 0r"),
+    ];
+    check(&rows, |replicas| Want { minimum: 2, core: 2, ..want(replicas) });
+}
+
+#[test]
+fn outdated_pods_are_replaced_one_after_the_other() {
+    let replaced = |minimum| {
+        move |replicas| {
+            let outdated = Outdated::Replaced { ready_at_start: replicas };
+            Want { minimum, outdated, ..want(replicas) }
+        }
+    };
+    let rows = [
+        (3, "0r 1r 2r", "", ""),
+        // The oldest first.
+        (3, "0ro@3 1ro@1 2ro@2", "1", "1ro@1"),
+        (3, "0ro 1ro 2r", "0", "0ro"),
+        // The new one has to be ready, whatever the minimum is.
+        (3, "0ro 1ro 2n", "", ""),
+        (3, "0ro 1ro 2p", "", ""),
+        (3, "0ro 1ro 2g", "", ""),
+        // All that were there have to be there.
+        (3, "0ro 1ro", "2", ""),
+        (3, "0ro 1ro 2ro!", "2", ""),
+        // What does not serve goes at once, and first.
+        (3, "0ro 1no 2po", "1 2", "1no 2po"),
+        (3, "0bo 1uo 2go", "0 1 2", "0bo 1uo 2go"),
+        // Too many: those of the old template go first, and nothing else meanwhile.
+        (2, "0ro@2 1ro@1 2r", "", "0ro@2"),
+    ];
+    check(&rows, replaced(1));
+    // All are needed: one is missing, and not before all are ready.
+    check(&[(2, "0ro 1ro", "0", "0ro"), (2, "0r 1ro", "1", "1ro"), (2, "0n 1ro", "", "")], replaced(2));
+    // Two of three are needed, and one is missing: the others stay.
+    check(&[(3, "0ro 1ro 2no", "2", "2no"), (3, "0ro 1ro 2n", "", "")], replaced(2));
+    assert_eq!(planned(replaced(1)(1), "0ro").delete[0].why, Why::Outdated);
+    // Scaled in in the middle: the one that is too many serves for the one that is being replaced.
+    let core = |replicas| Want { core: 2, ..replaced(2)(replicas) };
+    check(&[(2, "0n 1ro 2ro", "", ""), (2, "0r 1ro 2ro", "", "2ro"), (2, "0r 1ro", "1", "1ro")], core);
+    // What was not there before the update need not be there now: one that has no room, one that was scaled out.
+    let two_of_three =
+        |replicas| Want { outdated: Outdated::Replaced { ready_at_start: 2 }, ..want(replicas) };
+    check(
+        &[(3, "0ro 1ro 2p", "0", "0ro"), (3, "0n 1ro 2p", "", ""), (2, "0ro@2 1ro@1 2r", "", "0ro@2")],
+        two_of_three,
+    );
+}
+
+/// Also where an update that went wrong is taken back: what never got ready goes at once.
+#[test]
+fn a_template_that_is_set_back_gets_out_of_a_broken_one() {
+    let replaced = |replicas| {
+        let outdated = Outdated::Replaced { ready_at_start: 1 };
+        Want { minimum: replicas, outdated, ..want(replicas) }
+    };
+    check(&[(3, "0r 1r 2no", "2", "2no"), (3, "0r 1po 2bo", "1 2", "1po 2bo")], replaced);
+}
+
+#[test]
+fn outdated_pods_stay_where_it_is_not_their_turn() {
+    let rows = [(3, "0ro 1no 2po", "", ""), (2, "0ro 1r", "", "")];
+    check(&rows, want);
+    let rows = [(3, "0ro 1no 2po", "2", "2po"), (3, "0ro 1bo 2go", "2", "2go")];
+    check(&rows, |replicas| Want { outdated: Outdated::Unbound, ..want(replicas) });
+}
+
+/// Work that is done is not done again.
+#[test]
+fn what_has_completed_is_not_replaced() {
+    let outdated = Outdated::Replaced { ready_at_start: 1 };
+    let replaced = |replicas| Want { outdated, may_complete: true, ..want(replicas) };
+    check(&[(2, "0So 1ro", "1", "1ro"), (2, "0So 1r", "", ""), (2, "0S 1ro", "1", "1ro")], replaced);
+}
+
+/// Whatever state they are in, also those that have done their work or are kept; what is on its way out goes by itself.
+#[test]
+fn a_restart_replaces_what_was_there_before_it() {
+    let rows = [
+        (2, "0r@9 1g@9", "0 1", "0r@9 1g@9"),
+        (2, "0r@9 1r@10", "0", "0r@9"),
+        (2, "0r@10 1r@11", "", ""),
+        (3, "0S@9 1F@9 2r!@9", "0 1 2", "0S@9 1F@9"),
+        // Scaled in at the same time.
+        (1, "0r@9 1r@9", "0", "0r@9 1r@9"),
+    ];
+    let restart = |replicas| Want {
+        may_complete: true,
+        keep_ended: true,
+        restart_before: Some(at(10)),
+        ..want(replicas)
+    };
+    check(&rows, restart);
+    assert_eq!(planned(restart(1), "0r@9").delete[0].why, Why::Restarted);
+    // A server that takes no pods now still loses the old ones; they come back when it does.
+    check(&[(1, "0r@9", "", "0r@9")], |replicas| Want { at_most: 0, ..restart(replicas) });
+}
+
 fn any_pod() -> impl Strategy<Value = String> {
     let index = select(vec!["-", "0", "1", "2", "3", "4", "5", "6"]);
     let state = select(vec!["g", "p", "b", "n", "r", "r", "r", "u", "F", "S"]);
@@ -186,11 +342,15 @@ fn any_pods() -> impl Strategy<Value = Vec<PodFact>> {
 
 fn any_want() -> impl Strategy<Value = Want<'static>> {
     (0..7_u32, 0..9_u32, any::<bool>()).prop_map(|(replicas, at_most, may_complete)| Want {
+        core: 0,
         replicas,
+        minimum: 0,
         hash: HASH,
+        outdated: Outdated::Stay,
         may_complete,
         keep_ended: false,
         at_most,
+        restart_before: None,
     })
 }
 

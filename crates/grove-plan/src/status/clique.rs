@@ -2,18 +2,19 @@
 
 use grove_api::{
     constants::{conditions as names, labels},
-    wire::{PodClique, PodCliqueStatus},
+    wire::{PodClique, PodCliqueStatus, PodCliqueUpdateProgress, PodsSelectedToUpdate, Time},
 };
 use k8s_openapi::jiff::Timestamp;
 
 use super::{
     breached,
-    conditions::{Now, put, remove},
+    conditions::{Now, put, put_since, remove},
 };
 use crate::{
-    facts::{Refusal, Tally, label},
-    layout::{count, wire_count},
+    facts::{Refusal, Tally, label, template_hash},
+    layout::{count, spec_minimum, wire_count},
     objects::clique_selector,
+    rollout::Pace,
 };
 
 /// What is reported on.
@@ -27,8 +28,16 @@ pub struct CliqueReport<'a> {
     pub refusal: Option<&'a Refusal>,
     /// Name of the set.
     pub set: &'a str,
-    /// Hash of the set's template, where the clique is of that template.
-    pub generation_hash: Option<&'a str>,
+    /// Hash of the set's template.
+    pub generation_hash: &'a str,
+    /// Whether the clique is of that template.
+    pub is_current: bool,
+    /// How changes of the template reach it.
+    pub pace: Pace,
+    /// Whether its set replica has its turn. Never for members of groups: their pods are the group's business.
+    pub has_turn: bool,
+    /// A pod of another template that is on its way out.
+    pub replacing: Option<&'a str>,
     /// Generation whose pods were created and deleted.
     pub acted: Option<i64>,
     /// The time.
@@ -51,10 +60,11 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         let name = clique.metadata.name.as_deref().unwrap_or_default();
         status.hpa_pod_selector = Some(clique_selector(report.set, name));
     }
+    status.update_progress = update_progress(report);
     // All pods are of one template, which is the one that is wanted: then the clique is.
     let updating = status.update_progress.as_ref().is_some_and(|it| it.update_ended_at.is_none());
-    if let (Some(hash), false, true) = (report.generation_hash, updating, tally.updated == tally.live) {
-        status.current_pod_clique_set_generation_hash = Some(hash.to_owned());
+    if report.is_current && !updating && tally.updated == tally.live {
+        status.current_pod_clique_set_generation_hash = Some(report.generation_hash.to_owned());
         status.current_pod_template_hash = label(labels, labels::POD_TEMPLATE_HASH).map(str::to_owned);
     }
     status.last_errors.clear();
@@ -62,11 +72,16 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         status.last_errors.push(refused(refusal));
     }
     if status.observed_generation.is_some() {
-        let minimum = clique.spec.min_available.or(clique.spec.replicas).map_or(0, count);
-        put(&mut status.conditions, scheduled(&tally, minimum), None, now);
+        let minimum = spec_minimum(&clique.spec);
+        // So that one can tell whether it ever was: a clique that is not has not been since it was made.
+        let made = clique.metadata.creation_timestamp.as_ref().map(|it| it.0);
+        let scheduled = scheduled(&tally, minimum);
+        let since = made.filter(|_| scheduled.status == Some(false));
+        put_since(&mut status.conditions, scheduled, since, now);
         let mut breached = min_available_breached(&tally, minimum, updating);
         breached.message.push_str(&waiting(&tally, &clique.spec.starts_after));
         put(&mut status.conditions, breached, None, now);
+        note_recovery(&mut status, &tally, minimum, now);
     }
     match report.refusal {
         None => remove(&mut status.conditions, names::REPLICA_FAILURE),
@@ -81,6 +96,59 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         }
     }
     status
+}
+
+/// The progress of an update: it begins with the clique's turn, and ends when all its pods are there and of the wanted
+/// template, and enough are ready. Where others delete the pods, it ends where it begins.
+fn update_progress(report: &CliqueReport<'_>) -> Option<PodCliqueUpdateProgress> {
+    let (clique, tally) = (report.clique, report.tally);
+    let before = clique.status.as_ref().and_then(|it| it.update_progress.clone());
+    let (minimum, wanted) = (spec_minimum(&clique.spec), clique.spec.replicas.map_or(0, count));
+    let has_old = tally.updated < tally.live;
+    let begins = PodCliqueUpdateProgress {
+        update_started_at: Some(Time(report.now)),
+        update_ended_at: None,
+        pod_clique_set_generation_hash: report.generation_hash.to_owned(),
+        pod_template_hash: template_hash(&clique.metadata).to_owned(),
+        ready_at_start: number(tally.ready),
+        ready_pods_selected_to_update: None,
+    };
+    let rolls = report.pace == Pace::Rolling && report.has_turn;
+    let on_delete = report.pace == Pace::OnDelete;
+    let is_new = before.as_ref().is_none_or(|it| it.pod_template_hash != begins.pod_template_hash);
+    let is_open = before.as_ref().is_some_and(|it| it.update_ended_at.is_none());
+    let mut progress = match before {
+        before if has_old && (rolls && (is_new || !is_open) || on_delete && is_new) => {
+            // Another change in the middle: what serves less since the first one began still does.
+            let before = before.filter(|_| is_open).unwrap_or_else(|| begins.clone());
+            PodCliqueUpdateProgress {
+                update_started_at: before.update_started_at,
+                ready_at_start: before.ready_at_start.max(begins.ready_at_start),
+                ..begins
+            }
+        }
+        before => before?,
+    };
+    let serving = minimum.max(count(progress.ready_at_start)).min(wanted);
+    let is_done = !has_old && tally.live == wanted && tally.ready >= serving;
+    if progress.update_ended_at.is_none() && (is_done || !rolls && report.pace != Pace::Paused) {
+        progress.update_ended_at = Some(Time(report.now));
+    }
+    let is_open = progress.update_ended_at.is_none();
+    progress.ready_pods_selected_to_update = report
+        .replacing
+        .filter(|_| is_open)
+        .map(|it| PodsSelectedToUpdate { current: it.to_owned(), completed: Vec::new() });
+    Some(progress)
+}
+
+/// Notes that the minimum is bound again after a restart, and nothing is left of what was there before.
+fn note_recovery(status: &mut PodCliqueStatus, tally: &Tally, minimum: u32, now: Timestamp) {
+    let Some(restart) = status.restart.as_mut().filter(|it| it.scheduled_at.is_none()) else { return };
+    let is_new = tally.created.is_none_or(|(first, _)| first >= restart.before.0);
+    if is_new && tally.scheduled >= minimum {
+        restart.scheduled_at = Some(Time(now));
+    }
 }
 
 pub(super) fn refused(refusal: &Refusal) -> grove_api::wire::LastError {

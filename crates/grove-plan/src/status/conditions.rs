@@ -7,21 +7,20 @@ use k8s_openapi::jiff::Timestamp;
 const MAX_MESSAGE: usize = 32_768;
 
 /// A condition as it is now.
-pub(super) struct Now<'a> {
-    pub(super) type_: &'a str,
+#[derive(Clone, Debug)]
+pub struct Now<'a> {
+    /// Its type.
+    pub type_: &'a str,
     /// `None` means Unknown.
-    pub(super) status: Option<bool>,
-    pub(super) reason: &'a str,
-    pub(super) message: String,
+    pub status: Option<bool>,
+    /// Its reason.
+    pub reason: &'a str,
+    /// For people; cut where it is longer than the API server admits.
+    pub message: String,
 }
 
 /// Puts `now` into the list.
-pub(super) fn put(
-    conditions: &mut Vec<Condition>,
-    condition: Now<'_>,
-    generation: Option<i64>,
-    now: Timestamp,
-) {
+pub fn put(conditions: &mut Vec<Condition>, condition: Now<'_>, generation: Option<i64>, now: Timestamp) {
     let status = match condition.status {
         Some(true) => "True",
         Some(false) => "False",
@@ -52,9 +51,25 @@ pub(super) fn put(
     }
 }
 
+/// Likewise; what nobody has said yet has been so since `since`.
+pub(super) fn put_since(
+    conditions: &mut Vec<Condition>,
+    condition: Now<'_>,
+    since: Option<Timestamp>,
+    now: Timestamp,
+) {
+    let is_new = !conditions.iter().any(|it| it.type_ == condition.type_);
+    put(conditions, condition, None, since.filter(|_| is_new).unwrap_or(now));
+}
+
+/// A condition of the list.
+pub(crate) fn find<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
+    conditions.iter().find(|it| it.type_ == type_)
+}
+
 /// Whether the list says that `type_` is True.
 pub(super) fn is_true(conditions: &[Condition], type_: &str) -> bool {
-    conditions.iter().any(|it| it.type_ == type_ && it.status == "True")
+    find(conditions, type_).is_some_and(|it| it.status == "True")
 }
 
 /// Removes a condition that has nothing to say any more.

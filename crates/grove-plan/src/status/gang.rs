@@ -7,10 +7,7 @@ use grove_api::{
 use k8s_openapi::jiff::Timestamp;
 
 use super::conditions::{Now, is_true, put, remove};
-use crate::{
-    facts::PodFact,
-    gang::{self, CliqueSeen, Seen},
-};
+use crate::gang::{self, CliqueSeen, Seen, Told};
 
 /// The status. `initialized`: the gang is complete, and this is the write that says so.
 pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus {
@@ -82,22 +79,21 @@ fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> N
     use names::pod_gang as reasons;
     let (reason, message) = if scheduled {
         (reasons::PLACED, "the minimum of every clique is bound to nodes".to_owned())
+    } else if let Told::Failed(reason, words) = seen.told {
+        (reason, words.to_owned())
     } else if !initialized {
         (reasons::PODS_NOT_CREATED, "the gang is not complete".to_owned())
     } else if !seen.may_go {
         (reasons::WAITING_FOR_BASE, "the base gang has to be bound first".to_owned())
-    } else if let Some(words) = unschedulable(seen) {
-        (reasons::UNSCHEDULABLE, words)
+    } else if let Some((reason, words)) = seen.words {
+        (reason, words.to_owned())
+    } else if let Some((pod, words)) = gang::unschedulable(seen) {
+        (reasons::UNSCHEDULABLE, format!("{pod}: {words}"))
     } else {
         let message = short(seen, |it| it.tally().scheduled);
         (reasons::WAITING_FOR_SCHEDULER, message.map(|it| format!("{it} bound")).unwrap_or_default())
     };
     Now { type_: reasons::SCHEDULED, status: Some(scheduled), reason, message }
-}
-
-fn unschedulable(seen: &Seen<'_>) -> Option<String> {
-    let mut pods = seen.cliques.values().flat_map(|it| &it.pods).filter(|it| it.is_live());
-    pods.find_map(|pod: &&PodFact| pod.unschedulable.as_ref().map(|it| format!("{}: {it}", pod.name)))
 }
 
 fn ready_condition(seen: &Seen<'_>, scheduled: bool, ready: bool) -> Now<'static> {

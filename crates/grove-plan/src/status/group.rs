@@ -4,17 +4,22 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     constants::conditions as names,
-    wire::{PodCliqueScalingGroup, PodCliqueScalingGroupStatus},
+    wire::{
+        PodCliqueScalingGroup, PodCliqueScalingGroupStatus, ReplicasSelectedToUpdate,
+        ScalingGroupUpdateProgress, Time,
+    },
 };
 use k8s_openapi::jiff::Timestamp;
 
 use super::{
     CliqueState,
-    conditions::{Now, put},
+    conditions::{Now, is_true, put, put_since, remove},
 };
 use crate::{
     layout::{count, wire_count},
     objects::group_selector,
+    restart,
+    rollout::Pace,
 };
 
 /// What is reported on.
@@ -23,11 +28,15 @@ pub struct GroupReport<'a> {
     /// The group.
     pub group: &'a PodCliqueScalingGroup,
     /// Its wanted member cliques by replica; `None` is one that does not exist.
-    pub replicas: BTreeMap<u32, Vec<Option<CliqueState<'a>>>>,
+    pub replicas: Members<'a>,
     /// Name of the set.
     pub set: &'a str,
     /// Hash of the set's template.
-    pub generation_hash: Option<&'a str>,
+    pub generation_hash: &'a str,
+    /// How changes of the template reach it.
+    pub pace: Pace,
+    /// Whether its set replica has its turn.
+    pub has_turn: bool,
     /// Generation whose children were created and deleted.
     pub acted: Option<i64>,
     /// The time.
@@ -36,15 +45,15 @@ pub struct GroupReport<'a> {
 
 /// Replicas of a group, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ReplicaTally {
+pub(crate) struct ReplicaTally {
     pub(super) scheduled: usize,
     pub(super) available: usize,
     pub(super) updated: usize,
-    pub(super) healthy: usize,
+    pub(crate) healthy: usize,
 }
 
 impl ReplicaTally {
-    pub(super) fn of(replicas: &BTreeMap<u32, Vec<Option<CliqueState<'_>>>>, hash: Option<&str>) -> Self {
+    pub(crate) fn of(replicas: &Members<'_>, hash: &str) -> Self {
         let mut tally = Self::default();
         for members in replicas.values() {
             let all = |test: &dyn Fn(&CliqueState<'_>) -> bool| {
@@ -54,8 +63,7 @@ impl ReplicaTally {
             let available = scheduled && all(&|it| it.is_available());
             tally.scheduled += usize::from(scheduled);
             tally.available += usize::from(available);
-            tally.updated +=
-                usize::from(available && hash.is_some_and(|hash| all(&|it| it.is_converged(hash))));
+            tally.updated += usize::from(available && all(&|it| it.is_converged(hash)));
             tally.healthy += usize::from(all(&|it| it.is_present() && !it.is_breached()));
         }
         tally
@@ -68,21 +76,19 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
     let mut status = group.status.clone().unwrap_or_default();
     let tally = ReplicaTally::of(&report.replicas, report.generation_hash);
     let name = group.metadata.name.as_deref().unwrap_or_default();
+    let minimum = group.spec.min_available.map_or(1, count) as usize;
     status.observed_generation = report.acted.max(status.observed_generation);
     status.replicas = group.spec.replicas;
     status.scheduled_replicas = wire_count(tally.scheduled);
     status.available_replicas = wire_count(tally.available);
     status.updated_replicas = wire_count(tally.updated);
     status.selector = Some(group_selector(report.set, name));
+    let is_current =
+        report.replicas.values().flatten().all(|it| has_hash(it.as_ref(), report.generation_hash));
+    status.update_progress = update_progress(report, is_current, tally.available);
     let updating = status.update_progress.as_ref().is_some_and(|it| it.update_ended_at.is_none());
-    if let (Some(hash), false) = (report.generation_hash, updating) {
-        let has_hash = |it: &Option<CliqueState<'_>>| {
-            let status = it.as_ref().filter(|it| it.is_present()).and_then(|it| it.clique.status.as_ref());
-            status.is_some_and(|it| it.current_pod_clique_set_generation_hash.as_deref() == Some(hash))
-        };
-        if report.replicas.values().flatten().all(has_hash) {
-            status.current_pod_clique_set_generation_hash = Some(hash.to_owned());
-        }
+    if is_current && !updating {
+        status.current_pod_clique_set_generation_hash = Some(report.generation_hash.to_owned());
     }
     status.last_errors.clear();
     let members = report.replicas.values().flatten().flatten();
@@ -90,11 +96,104 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
         .last_errors
         .extend(members.filter_map(|it| it.refusal.as_ref()).map(super::clique::refused).take(1));
     if status.observed_generation.is_some() {
-        let minimum = group.spec.min_available.map_or(1, count) as usize;
         let condition = breached(tally.healthy, minimum, updating);
-        put(&mut status.conditions, condition, None, report.now);
+        let is_breached = condition.status == Some(true);
+        // So that one can tell whether it ever was healthy: a group that is not has not been since it was made.
+        let made = group.metadata.creation_timestamp.as_ref().map(|it| it.0);
+        put_since(&mut status.conditions, condition, made.filter(|_| is_breached), report.now);
+        let was_terminated = is_true(&status.conditions, names::gang_termination_in_progress::TYPE);
+        if is_breached && is_terminated(&report.replicas, minimum, was_terminated) {
+            put(&mut status.conditions, terminated(), None, report.now);
+        } else {
+            remove(&mut status.conditions, names::gang_termination_in_progress::TYPE);
+        }
     }
     status
+}
+
+/// Members of a group by replica.
+pub type Members<'a> = BTreeMap<u32, Vec<Option<CliqueState<'a>>>>;
+
+/// Whether too few replicas have been bound since their set replica was terminated. What another implementation said
+/// stands where there are no notes of ours.
+pub(crate) fn is_terminated(replicas: &Members<'_>, minimum: usize, said: bool) -> bool {
+    let any = |test: fn(&CliqueState<'_>) -> bool| {
+        replicas.values().filter(|it| it.iter().flatten().any(test)).count()
+    };
+    let open = any(restart::is_open_with_set);
+    let is_ours = any(|it| it.clique.status.as_ref().is_some_and(|it| it.restart.is_some())) > 0;
+    (open > 0 && replicas.len() - open < minimum) || (said && !is_ours)
+}
+
+fn terminated() -> Now<'static> {
+    use names::gang_termination_in_progress as reasons;
+    let message = "its set replica was below its minimum for too long, and is restarted".to_owned();
+    Now { type_: reasons::TYPE, status: Some(true), reason: reasons::ACTIVE, message }
+}
+
+fn has_hash(member: Option<&CliqueState<'_>>, hash: &str) -> bool {
+    let status = member.filter(|it| it.is_present()).and_then(|it| it.clique.status.as_ref());
+    status.is_some_and(|it| it.current_pod_clique_set_generation_hash.as_deref() == Some(hash))
+}
+
+/// The progress of an update: it begins with the turn of the group's set replica, and ends when every member is of the
+/// current template. Where others delete the pods, it ends where it begins.
+fn update_progress(
+    report: &GroupReport<'_>,
+    is_current: bool,
+    available: usize,
+) -> Option<ScalingGroupUpdateProgress> {
+    let hash = report.generation_hash;
+    let members = || report.replicas.values().flatten();
+    let before = report.group.status.as_ref().and_then(|it| it.update_progress.clone());
+    let is_outdated = members().flatten().any(|it| it.is_outdated(hash));
+    let begins = ScalingGroupUpdateProgress {
+        update_started_at: Time(report.now),
+        update_ended_at: None,
+        pod_clique_set_generation_hash: hash.to_owned(),
+        updated_pod_cliques_count: 0,
+        total_pod_cliques_count: 0,
+        available_at_start: wire_count(available),
+        ready_replica_indices_selected_to_update: None,
+    };
+    let rolls = report.pace == Pace::Rolling && report.has_turn;
+    let on_delete = report.pace == Pace::OnDelete;
+    let is_new = before.as_ref().is_none_or(|it| it.pod_clique_set_generation_hash != hash);
+    let is_open = before.as_ref().is_some_and(|it| it.update_ended_at.is_none());
+    let mut progress = match before {
+        before if is_outdated && (rolls && (is_new || !is_open) || on_delete && is_new) => {
+            // Another change in the middle: what serves less since the first one began still does.
+            let before = before.filter(|_| is_open).unwrap_or_else(|| begins.clone());
+            ScalingGroupUpdateProgress {
+                update_started_at: before.update_started_at,
+                available_at_start: before.available_at_start.max(begins.available_at_start),
+                ..begins
+            }
+        }
+        before => before?,
+    };
+    let serving = count(progress.available_at_start).min(count(report.group.spec.replicas)) as usize;
+    let is_done = is_current && !is_outdated && available >= serving;
+    let ends = is_done || !rolls && report.pace != Pace::Paused;
+    if progress.update_ended_at.is_none() && ends {
+        progress.update_ended_at = Some(Time(report.now));
+    }
+    let is_open = progress.update_ended_at.is_none();
+    progress.updated_pod_cliques_count =
+        wire_count(members().filter(|it| has_hash(it.as_ref(), hash)).count());
+    progress.total_pod_cliques_count = wire_count(members().count());
+    progress.ready_replica_indices_selected_to_update =
+        replacing(report).filter(|_| is_open).and_then(|current| {
+            Some(ReplicasSelectedToUpdate { current: current.try_into().ok()?, completed: Vec::new() })
+        });
+    Some(progress)
+}
+
+/// The first replica that is not available: the one that is being replaced.
+fn replacing(report: &GroupReport<'_>) -> Option<u32> {
+    let is_available =
+        |members: &[Option<CliqueState<'_>>]| members.iter().flatten().all(CliqueState::is_available);
+    report.replicas.iter().find(|(_, members)| !is_available(members)).map(|(index, _)| *index)
 }
 
 fn breached(healthy: usize, minimum: usize, updating: bool) -> Now<'static> {

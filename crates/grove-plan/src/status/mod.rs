@@ -7,6 +7,7 @@ mod group;
 mod set;
 mod summary;
 mod topology;
+mod update;
 
 use grove_api::wire::{
     Condition, PodClique, PodCliqueScalingGroupStatus, PodCliqueSetStatus, PodCliqueStatus, PodGangStatus,
@@ -16,14 +17,21 @@ use serde_json::{Value, json};
 
 pub use self::{
     clique::{CliqueReport, clique},
+    conditions::{Now, put as put_condition},
     gang::gang,
-    group::{GroupReport, group},
+    group::{GroupReport, Members, group},
     set::{MAX_GANGS, SetReport, set},
     topology::{TopologySeen, topology_name},
+    update::{UpdateSeen, deadline as update_deadline},
+};
+pub(crate) use self::{
+    conditions::find,
+    group::{ReplicaTally, is_terminated},
+    set::{group as group_of_set, members},
 };
 use crate::{
-    facts::{Refusal, Tally},
-    layout::count,
+    facts::{Refusal, Tally, template_hash},
+    layout::spec_minimum,
 };
 
 /// How soon a status has to be written.
@@ -49,6 +57,10 @@ pub trait Reported: PartialEq {
     fn phase(&self) -> &str {
         ""
     }
+    /// Whether an update of pods begins, ends, or goes on elsewhere with `new`: others wait for that.
+    fn is_step(&self, _new: &Self) -> bool {
+        false
+    }
 }
 
 /// How soon `new` has to replace `old`.
@@ -66,7 +78,8 @@ pub fn urgency<S: Reported>(old: Option<&S>, new: &S) -> Urgency {
         essence.sort();
         essence
     };
-    if essence(old) == essence(new) && old.phase() == new.phase() { Urgency::Soon } else { Urgency::Now }
+    let is_minor = essence(old) == essence(new) && old.phase() == new.phase() && !old.is_step(new);
+    if is_minor { Urgency::Soon } else { Urgency::Now }
 }
 
 /// Merge patch of an object's status, bound to the version of the object that it was computed from: who computed from
@@ -86,6 +99,14 @@ impl Reported for PodCliqueStatus {
     fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
+
+    fn is_step(&self, new: &Self) -> bool {
+        let step = |it: &Self| {
+            let progress = it.update_progress.as_ref();
+            progress.map(|it| (it.pod_template_hash.clone(), it.update_ended_at.is_some()))
+        };
+        step(self) != step(new)
+    }
 }
 
 impl Reported for PodCliqueScalingGroupStatus {
@@ -94,11 +115,30 @@ impl Reported for PodCliqueScalingGroupStatus {
     fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
+
+    fn is_step(&self, new: &Self) -> bool {
+        let step = |it: &Self| {
+            let progress = it.update_progress.as_ref();
+            progress.map(|it| (it.pod_clique_set_generation_hash.clone(), it.update_ended_at.is_some()))
+        };
+        step(self) != step(new)
+    }
 }
 
 impl Reported for PodCliqueSetStatus {
     fn conditions(&self) -> &[Condition] {
         &self.conditions
+    }
+
+    fn is_step(&self, new: &Self) -> bool {
+        let step = |it: &Self| {
+            let progress = it.update_progress.as_ref();
+            progress.map(|it| {
+                let turn = it.currently_updating.first().map(|it| it.replica_index);
+                (it.update_started_at.clone(), it.update_ended_at.clone(), turn)
+            })
+        };
+        step(self) != step(new)
     }
 }
 
@@ -121,12 +161,14 @@ pub struct CliqueState<'a> {
     pub tally: Tally,
     /// Why the API server refuses more.
     pub refusal: Option<Refusal>,
+    /// Whether it has noted no template yet, and is of another one than the set's: that was changed right after it was made.
+    pub is_behind: bool,
 }
 
 impl CliqueState<'_> {
     /// Smallest number of pods that makes sense.
     pub fn minimum(&self) -> u32 {
-        self.clique.spec.min_available.or(self.clique.spec.replicas).map_or(0, count)
+        spec_minimum(&self.clique.spec)
     }
 
     /// Whether it is here to stay.
@@ -152,12 +194,19 @@ impl CliqueState<'_> {
     /// Whether all it says of itself is of the set's current template `hash`.
     pub fn is_converged(&self, hash: &str) -> bool {
         let Some(status) = &self.clique.status else { return false };
-        let label = self.clique.metadata.labels.as_ref();
-        let label = label.and_then(|it| it.get(grove_api::constants::labels::POD_TEMPLATE_HASH));
         self.is_available()
-            && self.tally.updated >= self.minimum()
+            && self.tally.updated == self.tally.live
             && status.current_pod_clique_set_generation_hash.as_deref() == Some(hash)
-            && status.current_pod_template_hash.as_ref() == label
+            && status.current_pod_template_hash.as_deref().unwrap_or_default()
+                == template_hash(&self.clique.metadata)
+    }
+
+    /// Whether it, or a pod of it, is known to be of another template than the set's current one, `hash`.
+    pub fn is_outdated(&self, hash: &str) -> bool {
+        let status = self.clique.status.as_ref();
+        let known = status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
+        let is_other = self.is_behind || known.is_some_and(|it| it != hash);
+        self.is_present() && (self.tally.updated < self.tally.live || is_other)
     }
 }
 

@@ -11,14 +11,16 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::{
     CliqueState,
-    conditions::{Now, is_true, put, remove},
-    group::ReplicaTally,
+    conditions::{Now, put, remove},
+    group::{Members, ReplicaTally},
     summary::{Counts, Summary},
     topology::{self, TopologySeen},
+    update::{self, UpdateSeen},
 };
 use crate::{
     layout::{self, count, set_name, wire_count},
     objects::set_selector,
+    rollout::SetReplica,
 };
 
 /// Gangs that the status lists; of more, the ones that need attention.
@@ -37,8 +39,12 @@ pub struct SetReport<'a> {
     pub gangs: Vec<&'a PodGang>,
     /// Its topology.
     pub topology: TopologySeen<'a>,
+    /// What its scheduler passes over, in sentences; `None` where nobody knows, and then what was said stands.
+    pub passed_over: Option<Vec<String>>,
     /// Hash of its template.
     pub generation_hash: String,
+    /// What its update waits for.
+    pub update: UpdateSeen,
     /// What went wrong with its children.
     pub errors: Vec<LastError>,
     /// Generation whose children were created, changed and deleted.
@@ -61,6 +67,8 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
     status.last_errors.clone_from(&report.errors);
     let refusal = report.cliques.values().find_map(|it| it.refusal.as_ref().map(|refusal| (it, refusal)));
     status.last_errors.extend(refusal.map(|(_, it)| super::clique::refused(it)));
+
+    status.update_progress = update::progress(report, &replicas.seen);
 
     let mut gangs: Vec<Summary<'_>> = report.gangs.iter().map(|it| Summary::of(it)).collect();
     gangs.sort_by_key(Summary::rank);
@@ -85,15 +93,18 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
         None => remove(&mut conditions, names::topology_levels_unavailable::TYPE),
         Some(condition) => put(&mut conditions, condition, generation, now),
     }
-    match update_pending(report) {
-        Some(pending) => put(&mut conditions, pending, generation, now),
-        None if is_true(&conditions, names::update_pending::TYPE) => {
-            let message = "every pod is of the current template".to_owned();
-            let reason = names::update_pending::ALL_CURRENT;
-            let done = Now { type_: names::update_pending::TYPE, status: Some(false), reason, message };
-            put(&mut conditions, done, generation, now);
-        }
+    match report.passed_over.as_deref() {
         None => {}
+        Some([]) => remove(&mut conditions, names::SCHEDULER_CAPABILITY_GAP),
+        Some(sentences) => {
+            let message = sentences.join(" ");
+            let reason = names::FEATURES_PASSED_OVER;
+            let gap = Now { type_: names::SCHEDULER_CAPABILITY_GAP, status: Some(true), reason, message };
+            put(&mut conditions, gap, generation, now);
+        }
+    }
+    for condition in update::conditions(report, status.update_progress.as_ref(), &conditions) {
+        put(&mut conditions, condition, generation, now);
     }
     status.conditions = conditions;
     status
@@ -104,18 +115,24 @@ struct Replicas {
     available: usize,
     updated: usize,
     missing: Option<String>,
+    /// By index.
+    seen: Vec<SetReplica>,
 }
 
 impl Replicas {
     fn of(report: &SetReport<'_>) -> Self {
-        let mut replicas = Self { available: 0, updated: 0, missing: None };
+        let mut replicas = Self { available: 0, updated: 0, missing: None, seen: Vec::new() };
         for replica in 0..count(report.set.spec.replicas) {
-            if let Some(missing) = short_of(report, replica) {
-                replicas.missing.get_or_insert(missing);
-            } else {
-                replicas.available += 1;
-                replicas.updated += usize::from(is_updated(report, replica));
-            }
+            let missing = short_of(report, replica);
+            let seen = SetReplica {
+                is_outdated: update::is_outdated(report, replica),
+                is_converged: is_updated(report, replica),
+                is_available: missing.is_none(),
+            };
+            replicas.available += usize::from(seen.is_available);
+            replicas.updated += usize::from(seen.is_available && seen.is_converged);
+            replicas.seen.push(seen);
+            replicas.missing = replicas.missing.or(missing);
         }
         replicas
     }
@@ -148,7 +165,7 @@ fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
     None
 }
 
-fn group<'a>(report: &SetReport<'a>, name: &str) -> Option<&'a PodCliqueScalingGroup> {
+pub(crate) fn group<'a>(report: &SetReport<'a>, name: &str) -> Option<&'a PodCliqueScalingGroup> {
     report.groups.get(name).copied().filter(|it| it.metadata.deletion_timestamp.is_none())
 }
 
@@ -158,11 +175,21 @@ fn tally(
     config: &ScalingGroupConfig,
     group: &PodCliqueScalingGroup,
 ) -> ReplicaTally {
+    ReplicaTally::of(&members(report, replica, config, group), &report.generation_hash)
+}
+
+/// The wanted member cliques of a group, by replica.
+pub(crate) fn members<'a>(
+    report: &SetReport<'a>,
+    replica: u32,
+    config: &ScalingGroupConfig,
+    group: &PodCliqueScalingGroup,
+) -> Members<'a> {
     let replicas = (0..count(group.spec.replicas)).map(|group_replica| {
         let members = layout::members(report.set, replica, config, group_replica);
         (group_replica, members.map(|it| report.cliques.get(it.name.as_str()).cloned()).collect())
     });
-    ReplicaTally::of(&replicas.collect(), Some(&report.generation_hash))
+    replicas.collect()
 }
 
 fn is_updated(report: &SetReport<'_>, replica: u32) -> bool {
@@ -230,19 +257,6 @@ fn all_exist(report: &SetReport<'_>) -> bool {
         let groups = &set.spec.template.scaling_groups;
         layout::standalone(set, replica).all(is_there) && groups.iter().all(|it| members_of(replica, it))
     })
-}
-
-fn update_pending(report: &SetReport<'_>) -> Option<Now<'static>> {
-    let (mut live, mut updated) = (0, 0);
-    for state in report.cliques.values().filter(|it| it.is_present()) {
-        live += state.tally.live;
-        updated += state.tally.updated;
-    }
-    let old = live.checked_sub(updated).filter(|it| *it > 0)?;
-    let message =
-        format!("{old} of {live} pods are of an older template; they keep running until they are deleted");
-    let reason = names::update_pending::OLD_PODS_KEPT;
-    Some(Now { type_: names::update_pending::TYPE, status: Some(true), reason, message })
 }
 
 #[cfg(test)]

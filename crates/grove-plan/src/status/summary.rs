@@ -10,6 +10,9 @@ use super::conditions::is_true;
 /// Bytes of a condition's message in the list.
 const MAX_MESSAGE: usize = 256;
 
+/// Likewise, of the reason that a condition of the set repeats.
+const MAX_OBSTACLE: usize = 512;
+
 /// A gang in the list.
 pub(super) struct Summary<'a> {
     gang: &'a PodGang,
@@ -43,6 +46,24 @@ impl<'a> Summary<'a> {
         (rank, self.gang.metadata.name.as_deref().unwrap_or_default())
     }
 
+    /// Why the gang has no place, where somebody said so: its name, and the words.
+    pub(super) fn obstacle(&self) -> Option<String> {
+        use names::pod_gang as reasons;
+        const TOLD: [&str; 4] = [
+            reasons::UNSCHEDULABLE,
+            reasons::BACKEND_NOT_READY,
+            reasons::BACKEND_FAILED,
+            reasons::NOT_HONOURED,
+        ];
+        let conditions = self.gang.status.as_ref()?.conditions.iter();
+        let says_why = |it: &&Condition| {
+            it.type_ == reasons::SCHEDULED && it.status == "False" && TOLD.contains(&it.reason.as_str())
+        };
+        let told = conditions.into_iter().find(says_why)?;
+        let message = &told.message[..told.message.floor_char_boundary(MAX_OBSTACLE)];
+        Some(format!("{}: {message}", self.gang.metadata.name.as_deref().unwrap_or_default()))
+    }
+
     /// Conditions only where something is amiss: they are a lot of text, and all is said by `Running`.
     pub(super) fn into_wire(self) -> PodGangStatusSummary {
         let wanted = self.unhealthy || self.phase != PodGangPhase::Running;
@@ -67,6 +88,8 @@ pub(super) struct Counts {
     starting: usize,
     running: usize,
     unhealthy: usize,
+    /// Why the first that has no place has none.
+    obstacle: Option<String>,
 }
 
 impl Counts {
@@ -79,14 +102,19 @@ impl Counts {
                 _ => counts.pending += 1,
             }
             counts.unhealthy += usize::from(gang.unhealthy);
+            counts.obstacle = counts.obstacle.take().or_else(|| gang.obstacle());
         }
         counts
     }
 
     pub(super) fn words(&self) -> String {
-        format!(
+        let counts = format!(
             "{} running, {} starting, {} pending, {} unhealthy",
             self.running, self.starting, self.pending, self.unhealthy
-        )
+        );
+        match &self.obstacle {
+            None => counts,
+            Some(obstacle) => format!("{counts}; {obstacle}"),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What a change of the template reaches.
 
-use grove_api::wire::{AutoScalingConfig, PodCliqueSet};
+use grove_api::wire::{AutoScalingConfig, PodCliqueSet, UpdateStrategy, UpdateStrategyType};
+use serde_json::json;
 
 use crate::{
     INF, assert_lines,
@@ -16,6 +17,69 @@ fn a_template_reaches_every_clique_of_its_role() {
     assert_lines(lines(&world.plan_group("inf-0-pd")), &want.each_ref().map(String::as_str));
     assert_eq!(lines(&world.plan_set()), [""; 0]);
     world.settle();
+}
+
+/// A group whose pods run, and an update of it that has its turn.
+fn rolling() -> World {
+    let mut world = settled(INF);
+    world.make_pods();
+    for pod in &mut world.pods {
+        let spec = pod.spec.as_mut().unwrap();
+        (spec.node_name, spec.scheduling_gates) = (Some("node".to_owned()), None);
+    }
+    world.set.spec.template.cliques[2].spec.pod_spec.containers[0].image = Some("model:2".to_owned());
+    world.set.status = Some(
+        serde_json::from_value(json!({
+            "currentGenerationHash": "new",
+            "updateProgress": { "currentlyUpdating": [{ "replicaIndex": 0 }] },
+        }))
+        .unwrap(),
+    );
+    let progress = json!({ "status": { "updateProgress": {
+        "updateStartedAt": "2026-01-01T00:00:00Z", "podCliqueSetGenerationHash": "new", "availableAtStart": 3,
+    } } });
+    world.note_group("inf-0-pd", &progress);
+    world
+}
+
+#[test]
+fn a_template_reaches_a_replica_of_a_group_in_its_turn() {
+    let mut world = rolling();
+    // Its clique first, and then its pods.
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), ["patch PodClique inf-0-pd-0-dec"]);
+    let plan = world.plan_group("inf-0-pd");
+    world.apply(plan);
+    let plan = lines(&world.plan_group("inf-0-pd"));
+    assert!(!plan.is_empty() && plan.iter().all(|it| it.starts_with("outdated inf-0-pd-0-dec-")), "{plan:?}");
+    // The next one waits until they are back.
+    world.pods.retain(|it| !it.metadata.name.as_deref().unwrap().starts_with("inf-0-pd-0-dec-"));
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
+}
+
+#[test]
+fn a_template_waits_for_the_turn_and_for_those_who_pause() {
+    let mut world = rolling();
+    world.set.status.as_mut().unwrap().update_progress.as_mut().unwrap().currently_updating.clear();
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
+    let mut world = rolling();
+    world.set.spec.update_strategy = Some(UpdateStrategy { paused: true, ..UpdateStrategy::default() });
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
+    world.set.spec.template.cliques[0].spec.pod_spec.containers[0].image = Some("model:2".to_owned());
+    assert_eq!(lines(&world.plan_set()), [""; 0]);
+    world.set.spec.update_strategy = None;
+    assert_eq!(lines(&world.plan_set()), ["patch PodClique inf-0-fe"]);
+}
+
+#[test]
+fn on_delete_changes_cliques_and_no_pods() {
+    let mut world = rolling();
+    let type_ = UpdateStrategyType::OnDelete;
+    world.set.spec.update_strategy = Some(UpdateStrategy { type_, ..UpdateStrategy::default() });
+    let plan = world.plan_group("inf-0-pd");
+    let want = [0, 1, 2].map(|it| format!("patch PodClique inf-0-pd-{it}-dec"));
+    assert_lines(lines(&plan), &want.each_ref().map(String::as_str));
+    world.apply(plan);
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use grove_api::{
 };
 use grove_plan::{
     children::{Action, Child, ChildPlan},
-    facts::{Phase, PodFact, index_label, label},
+    facts::{Grouped, Phase, PodFact, index_label, label},
 };
 use k8s_openapi::{
     api::core::v1::Pod,
@@ -42,6 +42,7 @@ fn fact(pod: &Pod) -> PodFact {
         terminating: false,
         gates: spec.scheduling_gates.iter().flatten().map(|it| it.name.clone()).collect(),
         bound: spec.node_name.is_some(),
+        grouped: Grouped::Alone,
         ready: spec.node_name.is_some(),
         errored: false,
         started: false,
@@ -65,6 +66,7 @@ pub(crate) fn lines(plan: &ChildPlan) -> Vec<String> {
     };
     let mut lines: Vec<String> = plan.actions.iter().map(action).collect();
     lines.extend(plan.blocked.iter().map(|it| format!("blocked {} {}", it.kind.as_str(), it.name)));
+    lines.extend(plan.outdated.iter().map(|it| format!("outdated {}", it.name)));
     lines.extend(plan.waiting.then(|| "waiting".to_owned()));
     lines
 }

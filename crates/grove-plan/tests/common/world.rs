@@ -1,5 +1,7 @@
 //! The set, its children and its pods.
 
+use std::collections::BTreeMap;
+
 use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
@@ -7,9 +9,9 @@ use grove_api::{
 use grove_plan::{
     children::{Action, Child, ChildPlan, GroupChildren, Kind, SetChildren, plan_group, plan_set},
     facts::{PodFact, index_label, label},
-    gang::{self, CliqueSeen, GangPlan, Seen},
+    gang::{self, CliqueSeen, GangPlan, Growth, Seen, Told},
     layout::{self, Parent, Place},
-    objects::{self, Context, Scheduler, Start},
+    objects::{self, Context, Start},
     pods, status,
 };
 use k8s_openapi::{api::core::v1::Pod, apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
@@ -23,24 +25,13 @@ pub(crate) struct World {
     pub(crate) pods: Vec<Pod>,
 }
 
-/// A backend that leaves its mark.
-struct Named;
-
-impl Scheduler for Named {
-    fn prepare(&self, pod: &mut Pod) {
-        if let Some(spec) = &mut pod.spec {
-            spec.scheduler_name = Some("default-scheduler".to_owned());
-        }
-    }
-}
-
 impl World {
     pub(crate) fn new(set: PodCliqueSet) -> Self {
         Self { set, objects: Vec::new(), pods: Vec::new() }
     }
 
     pub(crate) fn context(&self) -> Context<'_> {
-        Context { set: &self.set, default_scheduler: "default-scheduler" }
+        Context { set: &self.set, default_scheduler: "default-scheduler", form: "" }
     }
 
     /// What the set's controller would do.
@@ -68,7 +59,10 @@ impl World {
             |it: &str| grove_api::names::scaling_group(layout::set_name(&self.set), replica, it) == name;
         let config = groups.iter().find(|it| named(&it.name)).unwrap();
         let cliques = self.cliques().map(|it| (name_of(&it.metadata), it)).collect();
-        plan_group(self.context(), &GroupChildren { group, config, replica, cliques })
+        let facts: BTreeMap<&str, Vec<PodFact>> =
+            self.cliques().map(|it| (name_of(&it.metadata), self.facts_of(it))).collect();
+        let pods = facts.iter().map(|(name, facts)| (*name, facts.iter().collect())).collect();
+        plan_group(self.context(), &GroupChildren { group, config, replica, cliques, pods })
     }
 
     /// Does what a plan says.
@@ -124,15 +118,25 @@ impl World {
             let facts: Vec<PodFact> = self.facts_of(clique);
             let hash = label(clique.metadata.labels.as_ref(), labels::POD_TEMPLATE_HASH).unwrap();
             let replicas = layout::count(clique.spec.replicas.unwrap());
-            let want =
-                pods::Want { replicas, hash, may_complete: false, keep_ended: false, at_most: u32::MAX };
+            let want = pods::Want {
+                replicas,
+                minimum: 0,
+                core: 0,
+                hash,
+                outdated: pods::Outdated::Stay,
+                may_complete: false,
+                keep_ended: false,
+                at_most: u32::MAX,
+                restart_before: None,
+            };
             let plan = pods::plan(want, &facts.iter().collect::<Vec<_>>());
             assert_eq!(plan.delete, [], "{}", name_of(&clique.metadata));
             let parents = self.parents_of(name_of(&clique.metadata));
             let start = Start { image: "grove-initc:1", parents: &parents, may_start: false };
             for index in plan.create {
-                let mut pod =
-                    objects::pod(layout::set_name(&self.set), clique, index, start, &Named).unwrap();
+                let mut pod = objects::pod(layout::set_name(&self.set), clique, index, start).unwrap();
+                // As the scheduler's backend does.
+                pod.spec.as_mut().unwrap().scheduler_name = Some("default-scheduler".to_owned());
                 let prefix = pod.metadata.generate_name.clone().unwrap();
                 pod.metadata.name = Some(format!("{prefix}{index}"));
                 pod.metadata.uid = Some(format!("uid-{prefix}{index}"));
@@ -189,7 +193,17 @@ impl World {
             (it.name, CliqueSeen { clique, pods: facts.iter().collect(), refusal: None })
         });
         let may_go = may_go || matches!(place, Place::Base { .. });
-        Seen { context: self.context(), place, gang, cliques: cliques.collect(), topology: None, may_go }
+        Seen {
+            context: self.context(),
+            place,
+            gang,
+            cliques: cliques.collect(),
+            topology: None,
+            may_go,
+            growth: Growth::Free,
+            told: Told::Yes,
+            words: None,
+        }
     }
 
     /// Every gang that the set wants.
@@ -213,6 +227,14 @@ impl World {
     pub(crate) fn facts_of(&self, clique: &PodClique) -> Vec<PodFact> {
         let uid = clique.metadata.uid.as_deref().unwrap();
         self.pods.iter().filter(|it| owner(&it.metadata).uid == uid).map(fact).collect()
+    }
+
+    /// Changes what is written of a group.
+    pub(crate) fn note_group(&mut self, name: &str, patch: &serde_json::Value) {
+        match self.get_mut(Kind::Group, name).unwrap() {
+            Child::Group(it) => merge(it.as_mut(), patch),
+            _ => unreachable!(),
+        }
     }
 
     pub(crate) fn cliques(&self) -> impl Iterator<Item = &PodClique> {

@@ -6,7 +6,8 @@ use grove_api::wire::{Condition, PodClique, PodCliqueScalingGroup};
 use grove_plan::{
     facts::{Tally, label},
     hash,
-    status::{self, CliqueReport, CliqueState, GroupReport, SetReport, TopologySeen},
+    rollout::Pace,
+    status::{self, CliqueReport, CliqueState, GroupReport, SetReport, TopologySeen, UpdateSeen},
 };
 use k8s_openapi::jiff::Timestamp;
 
@@ -45,7 +46,11 @@ fn cliques(world: &World) -> Vec<PodClique> {
             clique,
             refusal: None,
             set: "grove-manifest",
-            generation_hash: Some(&generation_hash),
+            generation_hash: &generation_hash,
+            is_current: true,
+            pace: Pace::Rolling,
+            has_turn: false,
+            replacing: None,
             acted: clique.metadata.generation,
             now: NOW,
         };
@@ -55,7 +60,12 @@ fn cliques(world: &World) -> Vec<PodClique> {
 }
 
 fn counted<'a>(world: &World, cliques: &'a [PodClique]) -> BTreeMap<&'a str, CliqueState<'a>> {
-    let state = |clique: &'a PodClique| CliqueState { clique, tally: tally(world, clique), refusal: None };
+    let state = |clique: &'a PodClique| CliqueState {
+        clique,
+        tally: tally(world, clique),
+        refusal: None,
+        is_behind: false,
+    };
     cliques.iter().map(|it| (name_of(&it.metadata), state(it))).collect()
 }
 
@@ -69,7 +79,9 @@ fn group(world: &World, cliques: &[PodClique]) -> PodCliqueScalingGroup {
         group: &group,
         replicas: [(0, members)].into(),
         set: "grove-manifest",
-        generation_hash: Some(&generation_hash),
+        generation_hash: &generation_hash,
+        pace: Pace::Rolling,
+        has_turn: false,
         acted: group.metadata.generation,
         now: NOW,
     };
@@ -125,7 +137,9 @@ fn of_the_set() {
             groups: [(name_of(&group.metadata), &group)].into(),
             gangs: vec![world.gang("grove-manifest-0")],
             topology: TopologySeen::Off,
+            passed_over: None,
             generation_hash: hash::generation(&world.set),
+            update: UpdateSeen::default(),
             errors: Vec::new(),
             acted: world.set.metadata.generation,
             now: NOW,

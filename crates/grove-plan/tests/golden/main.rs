@@ -58,7 +58,7 @@ fn children_are_these_and_no_others() {
         let world = settled(&example);
         let hash = |role: &str| {
             let template = world.set.spec.template.clique(role).unwrap();
-            let hash = grove_plan::hash::pod_template(template, "");
+            let hash = grove_plan::hash::pod_template(template);
             // Any value is good that has the form of upstream's.
             assert!(hash.len() <= 20 && hash.chars().all(|it| "456789bcdf".contains(it)), "{hash}");
             hash

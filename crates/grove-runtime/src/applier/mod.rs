@@ -3,13 +3,17 @@
 //! Kinds are known at run time only: whoever renders declares them, and nothing else is ever written. What is there is
 //! read from caches, so that nothing is written when nothing changed.
 
+mod act;
+mod content;
+mod listen;
 mod plan;
+mod rendered;
 #[cfg(test)]
 mod tests;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use futures::future::join_all;
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject},
@@ -23,103 +27,13 @@ use crate::{
     cache::{Cache, Index},
     informer::inform,
     metrics::InformerMetrics,
-    writer::{Collection, Delete, Deleted, WriteError, Writer},
+    writer::{Deleted, WriteError, Writer},
 };
+pub use listen::Changed;
+use listen::Listeners;
 use plan::{Existing, Step, Wanted};
 
-/// For whom objects are rendered; they go with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// Its API version.
-    pub api_version: String,
-    /// Its kind.
-    pub kind: String,
-    /// Its namespace, which is that of all its objects.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// Its UID.
-    pub uid: String,
-}
-
-impl Owner {
-    fn reference(&self) -> OwnerReference {
-        OwnerReference {
-            api_version: self.api_version.clone(),
-            kind: self.kind.clone(),
-            name: self.name.clone(),
-            uid: self.uid.clone(),
-            controller: Some(true),
-            block_owner_deletion: Some(true),
-        }
-    }
-
-    fn owns(&self, object: &DynamicObject) -> bool {
-        object.metadata.owner_references.iter().flatten().any(|it| it.uid == self.uid)
-    }
-}
-
-/// One object to be.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rendered {
-    /// Its kind.
-    pub resource: ApiResource,
-    /// The whole object. Its namespace may be left out; owner and mark are added.
-    pub object: Value,
-    /// JSON pointers of fields that are given when it is created, and belong to others afterwards.
-    pub once: Vec<String>,
-}
-
-impl Rendered {
-    fn name(&self) -> &str {
-        self.object["metadata"]["name"].as_str().unwrap_or_default()
-    }
-
-    /// What is applied to an object that is there: as it was rendered, with those fields that belong to others by now
-    /// as they are. The version sees to it that they have not changed since.
-    fn over(&self, lasting: &Value, there: &DynamicObject) -> Value {
-        let mut object = lasting.clone();
-        let now = serde_json::to_value(there).unwrap_or_default();
-        for pointer in &self.once {
-            let Some((parent, key)) = pointer.rsplit_once('/') else { continue };
-            if let (Some(value), Some(Value::Object(parent))) =
-                (now.pointer(pointer), object.pointer_mut(parent))
-            {
-                parent.insert(unescaped(key), value.clone());
-            }
-        }
-        object["metadata"]["resourceVersion"] = there.metadata.resource_version.clone().into();
-        object
-    }
-
-    /// What is kept as it is for as long as the object lives.
-    fn lasting(&self) -> Value {
-        let mut object = self.object.clone();
-        for pointer in &self.once {
-            let Some((parent, key)) = pointer.rsplit_once('/') else { continue };
-            if let Some(Value::Object(parent)) = object.pointer_mut(parent) {
-                parent.remove(&unescaped(key));
-            }
-        }
-        object
-    }
-
-    fn refused(&self, why: &str) -> Refused {
-        Refused { kind: self.resource.kind.clone(), name: self.name().to_owned(), why: why.to_owned() }
-    }
-}
-
-/// An object that must not be written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{kind} {name:?} {why}")]
-pub struct Refused {
-    /// Its kind.
-    pub kind: String,
-    /// Its name.
-    pub name: String,
-    /// What is wrong with it.
-    pub why: String,
-}
+pub use rendered::{Owner, Refused, Rendered};
 
 /// Why an owner does not have its objects.
 #[derive(Debug, thiserror::Error)]
@@ -137,8 +51,14 @@ pub enum ApplyError {
 pub struct Applied {
     /// Writes that were made.
     pub writes: usize,
-    /// Something is still going away; when it is gone, the owner has to be looked at again.
+    /// Something is still going away; when it is gone, the owner is told of as changed and has to be looked at again.
     pub waiting: bool,
+}
+
+impl Applied {
+    fn and(self, more: Self) -> Self {
+        Self { writes: self.writes + more.writes, waiting: self.waiting || more.waiting }
+    }
 }
 
 /// A kind of objects that owners have.
@@ -153,6 +73,7 @@ pub struct Applier {
     writer: Writer,
     mark: &'static str,
     kinds: Vec<Kind>,
+    listeners: Arc<Listeners>,
     /// By UID: the hash of what the server made of our last write.
     last: Arc<Mutex<BTreeMap<String, String>>>,
 }
@@ -166,30 +87,44 @@ impl Applier {
         metrics: &InformerMetrics,
     ) -> Self {
         let last: Arc<Mutex<BTreeMap<String, String>>> = Arc::default();
-        let kinds = kinds.into_iter().map(|resource| {
+        let listeners: Arc<Listeners> = Arc::default();
+        let kinds = kinds.into_iter().enumerate().map(|(number, resource)| {
             let cache = Cache::of_kind(&resource.kind, metrics);
-            let by_owner = cache.index(owners_of);
-            let memory = Arc::clone(&last);
+            let by_owner = cache.index(listen::owners_of);
+            let (memory, listeners) = (Arc::clone(&last), Arc::clone(&listeners));
             cache.listen(move |change| {
                 if let (Some(old), None) = (change.old, change.new) {
-                    memory.lock().remove(old.metadata.uid.as_deref().unwrap_or_default());
+                    memory.lock().remove(&plan::uid(old));
                 }
+                listeners.tell(number, change);
             });
             Kind { resource, cache, by_owner }
         });
-        Self { writer, mark, kinds: kinds.collect(), last }
+        Self { writer, mark, kinds: kinds.collect(), listeners, last }
     }
 
-    /// What is known of a kind, to listen to its changes.
+    /// What is known of a kind.
     pub fn cache(&self, resource: &ApiResource) -> Option<&Cache<DynamicObject>> {
         self.kinds.iter().find(|it| it.resource == *resource).map(|it| &it.cache)
     }
 
-    /// Keeps the cache of a kind equal to the server until `stop`.
-    pub async fn inform(&self, client: Client, resource: &ApiResource, stop: CancellationToken) {
-        let Some(cache) = self.cache(resource) else { return };
-        let api = Api::all_with(client, resource);
-        inform(api, watcher::Config::default(), cache.clone(), prune, stop).await;
+    /// Calls `told` with the owner's UID after every change of its objects, and when what it waits for is gone.
+    pub fn on_change(&self, told: impl Fn(&str, Changed) + Send + Sync + 'static) {
+        self.listeners.add(told);
+    }
+
+    /// Keeps the caches of all kinds equal to the server until `stop`.
+    pub async fn run(&self, client: Client, stop: CancellationToken) {
+        let each = self.kinds.iter().map(|kind| {
+            let api = Api::all_with(client.clone(), &kind.resource);
+            inform(api, watcher::Config::default(), kind.cache.clone(), prune, stop.clone())
+        });
+        join_all(each).await;
+    }
+
+    /// Waits until all that is there was seen once. A kind that is not served is waited for.
+    pub async fn synced(&self) {
+        join_all(self.kinds.iter().map(|it| it.cache.synced())).await;
     }
 
     /// What the owner has.
@@ -197,24 +132,71 @@ impl Applier {
         self.kinds.iter().flat_map(|it| it.by_owner.get(uid)).collect()
     }
 
+    /// Likewise, as it is on the wire; each says of which kind it is.
+    pub fn values_of_owner(&self, uid: &str) -> Vec<Value> {
+        let values = self.kinds.iter().flat_map(|kind| {
+            kind.by_owner.get(uid).into_iter().filter_map(|it| {
+                let mut value = serde_json::to_value(it.as_ref()).ok()?;
+                value["apiVersion"] = kind.resource.api_version.clone().into();
+                value["kind"] = kind.resource.kind.clone().into();
+                Some(value)
+            })
+        });
+        values.collect()
+    }
+
     /// Makes the objects of `owner` those that were rendered.
     pub async fn apply(&self, owner: &Owner, rendered: &[Rendered]) -> Result<Applied, ApplyError> {
-        let steps = self.plan(owner, rendered)?;
         let mut applied = Applied::default();
+        let steps = self.plan(owner, rendered).inspect_err(|_| self.wait_for_others(owner, rendered))?;
         for step in steps {
-            if step == Step::Wait {
-                applied.waiting = true;
-                continue;
+            if let Step::Wait { kind, name } = &step {
+                self.listeners.wait(*kind, &owner.namespace, name, &owner.uid);
+                // It may have gone before anybody waited.
+                if self.kinds[*kind].cache.get(&owner.namespace, name).is_none() {
+                    self.listeners.gone(*kind, &owner.namespace, name);
+                }
             }
-            self.act(owner, step).await?;
-            applied.writes += 1;
+            applied = applied.and(self.act(&owner.namespace, step).await?);
+        }
+        Ok(applied)
+    }
+
+    /// The owner is told when an object of somebody else, which is in its way, is gone.
+    fn wait_for_others(&self, owner: &Owner, rendered: &[Rendered]) {
+        for (number, kind) in self.kinds.iter().enumerate() {
+            for it in rendered.iter().filter(|it| it.resource == kind.resource) {
+                let there = kind.cache.get(&owner.namespace, it.name());
+                if there.is_some_and(|it| !owner.owns(&it)) {
+                    self.listeners.wait(number, &owner.namespace, it.name(), &owner.uid);
+                }
+            }
+        }
+    }
+
+    /// Deletes the objects of these kinds and names, whatever else was rendered for them and whosever they are.
+    pub async fn delete(&self, namespace: &str, rendered: &[Rendered]) -> Result<Applied, ApplyError> {
+        let wanted: Vec<Wanted<'_>> =
+            rendered.iter().map(|it| self.wanted(namespace, it)).collect::<Result<_, Refused>>()?;
+        let mut applied = Applied::default();
+        for Wanted { kind, rendered } in wanted {
+            let name = rendered.name();
+            let Some(there) = self.kinds[kind].cache.get(namespace, name) else { continue };
+            let waiting = if plan::is_going(&there) {
+                true
+            } else {
+                applied.writes += 1;
+                let deleted = self.end(namespace, kind, name, &plan::uid(&there)).await?;
+                matches!(deleted, Deleted::Accepted(_))
+            };
+            applied.waiting |= waiting;
         }
         Ok(applied)
     }
 
     fn plan(&self, owner: &Owner, rendered: &[Rendered]) -> Result<Vec<Step>, Refused> {
         let wanted: Vec<Wanted<'_>> =
-            rendered.iter().map(|it| self.wanted(owner, it)).collect::<Result<_, Refused>>()?;
+            rendered.iter().map(|it| self.wanted(&owner.namespace, it)).collect::<Result<_, Refused>>()?;
         let mut there: Vec<(usize, Arc<DynamicObject>)> = Vec::new();
         for (number, kind) in self.kinds.iter().enumerate() {
             let mut objects = kind.by_owner.get(&owner.uid);
@@ -239,7 +221,7 @@ impl Applier {
     }
 
     /// Refuses what is not ours to write, whoever rendered it.
-    fn wanted<'a>(&self, owner: &Owner, rendered: &'a Rendered) -> Result<Wanted<'a>, Refused> {
+    fn wanted<'a>(&self, namespace: &str, rendered: &'a Rendered) -> Result<Wanted<'a>, Refused> {
         let kind = self.kinds.iter().position(|it| it.resource == rendered.resource);
         let kind = kind.ok_or_else(|| rendered.refused("is of a kind that was not declared"))?;
         let resource = &rendered.resource;
@@ -250,57 +232,12 @@ impl Applier {
         if rendered.name().is_empty() {
             return Err(rendered.refused("has no name"));
         }
-        let namespace = rendered.object["metadata"]["namespace"].as_str();
-        if namespace.is_some_and(|it| it != owner.namespace) {
+        let given = rendered.object["metadata"]["namespace"].as_str();
+        if given.is_some_and(|it| it != namespace) {
             return Err(rendered.refused("is outside of its owner's namespace"));
         }
         Ok(Wanted { kind, rendered })
     }
-
-    async fn act(&self, owner: &Owner, step: Step) -> Result<(), WriteError> {
-        let (kind, wanted, answer) = match step {
-            Step::Wait => return Ok(()),
-            // By apply, too: what a plain create has given, no later apply could take away.
-            Step::Create { kind, name, object, lasting } => {
-                let collection = self.collection(kind, owner);
-                (kind, lasting, self.writer.apply_in(&collection, &name, &object, false).await?)
-            }
-            Step::Apply { kind, name, object, lasting } => {
-                let collection = self.collection(kind, owner);
-                (kind, lasting, self.writer.apply_in(&collection, &name, &object, true).await?)
-            }
-            Step::Delete { kind, name, uid } => {
-                let collection = self.collection(kind, owner);
-                let cache = &self.kinds[kind].cache;
-                match self.writer.delete_in(&collection, &name, &uid, Delete::default()).await? {
-                    Deleted::Gone => cache.gone(&owner.namespace, &name, &uid),
-                    Deleted::Accepted(object) => drop(cache.written(object)),
-                }
-                return Ok(());
-            }
-        };
-        self.remember(kind, &wanted, answer);
-        Ok(())
-    }
-
-    fn remember(&self, kind: usize, wanted: &Value, answer: DynamicObject) {
-        let uid = answer.metadata.uid.clone().unwrap_or_default();
-        self.last.lock().insert(uid, plan::hash(&plan::seen(&answer, wanted)));
-        self.kinds[kind].cache.written(answer);
-    }
-
-    fn collection(&self, kind: usize, owner: &Owner) -> Collection {
-        Collection::of_resource::<DynamicObject>(&self.kinds[kind].resource, &owner.namespace)
-    }
-}
-
-/// A key as a JSON pointer has it.
-fn unescaped(key: &str) -> String {
-    key.replace("~1", "/").replace("~0", "~")
-}
-
-fn owners_of(object: &DynamicObject) -> Vec<String> {
-    object.metadata.owner_references.iter().flatten().map(|it| it.uid.clone()).collect()
 }
 
 /// What nobody reads.

@@ -1,11 +1,12 @@
 //! What has to be done so that an owner has exactly the objects that were rendered for it. Pure.
 
-use std::{collections::BTreeMap, fmt::Write as _};
-
 use kube::api::DynamicObject;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::{Owner, Refused, Rendered};
+use super::{
+    Owner, Refused, Rendered,
+    content::{complete, content, hash, mark_of, marked, needs_another, seen},
+};
 
 /// One object that is there, of the kind at this place in the applier's list.
 pub(super) struct Existing<'a> {
@@ -17,14 +18,28 @@ pub(super) struct Existing<'a> {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
-    /// It is not there. `lasting` is what is looked at later.
-    Create { kind: usize, name: String, object: Value, lasting: Value },
+    /// It is not there.
+    Create(New),
     /// It is not as it should be.
-    Apply { kind: usize, name: String, object: Value, lasting: Value },
+    Apply(New),
+    /// It is not as it should be, and cannot be made so: it goes, and another one takes its place.
+    Recreate { uid: String, new: New },
+    /// It goes away, and nothing but its own API keeps it: it need not be waited for.
+    Release { uid: String, version: String, new: New },
     /// Nobody wants it any longer.
     Delete { kind: usize, name: String, uid: String },
     /// It goes away, and its successor must wait for that.
-    Wait,
+    Wait { kind: usize, name: String },
+}
+
+/// An object as it is written.
+#[derive(Debug, PartialEq)]
+pub(super) struct New {
+    pub(super) kind: usize,
+    pub(super) name: String,
+    pub(super) object: Value,
+    /// What is looked at later.
+    pub(super) lasting: Value,
 }
 
 /// An object to be, with the kind's place in the applier's list.
@@ -52,9 +67,8 @@ pub(super) fn plan(
     for there in existing.iter().filter(|there| owner.owns(there.object)) {
         let name = there.object.metadata.name.clone().unwrap_or_default();
         let stays = wanted.iter().any(|it| it.kind == there.kind && it.rendered.name() == name);
-        if !stays && there.object.metadata.deletion_timestamp.is_none() {
-            let uid = there.object.metadata.uid.clone().unwrap_or_default();
-            steps.push(Step::Delete { kind: there.kind, name, uid });
+        if !stays && !is_going(there.object) {
+            steps.push(Step::Delete { kind: there.kind, name, uid: uid(there.object) });
         }
     }
     Ok(steps)
@@ -67,17 +81,29 @@ fn step(
     found: Option<&Existing<'_>>,
 ) -> Result<Option<Step>, Refused> {
     let (kind, rendered) = (wanted.kind, wanted.rendered);
-    let lasting = complete(owner, mark, rendered.lasting(), &hash(&rendered.lasting()));
-    let Some(there) = found else {
-        let object = complete(owner, mark, rendered.object.clone(), &hash(&rendered.lasting()));
-        let name = rendered.name().to_owned();
-        return Ok(Some(Step::Create { kind, name, object, lasting }));
-    };
+    let says = mark_of(rendered);
+    let lasting = complete(owner, mark, rendered.lasting(), &says);
+    let new = |object, lasting| New { kind, name: rendered.name().to_owned(), object, lasting };
+    let first = || complete(owner, mark, rendered.object.clone(), &says);
+    let Some(there) = found else { return Ok(Some(Step::Create(new(first(), lasting)))) };
+    if is_going(there.object) {
+        // What is not ours goes in its own time.
+        let is_ours = owner.owns(there.object) || owner.succeeds(there.object);
+        if !is_ours || !is_kept_by_its_api(there.object, &rendered.resource.group) {
+            return Ok(Some(Step::Wait { kind, name: rendered.name().to_owned() }));
+        }
+        let (uid, version) = (uid(there.object), version(there.object));
+        return Ok(Some(Step::Release { uid, version, new: new(first(), lasting) }));
+    }
     if !owner.owns(there.object) {
+        // Nobody has deleted yet what a former owner of the same name had.
+        if owner.succeeds(there.object) {
+            return Ok(Some(Step::Recreate { uid: uid(there.object), new: new(first(), lasting) }));
+        }
         return Err(rendered.refused("exists and belongs to somebody else"));
     }
-    if there.object.metadata.deletion_timestamp.is_some() {
-        return Ok(Some(Step::Wait));
+    if needs_another(rendered, mark, there.object) {
+        return Ok(Some(Step::Recreate { uid: uid(there.object), new: new(first(), lasting) }));
     }
     let (content, now) = (content(&lasting), seen(there.object, &lasting));
     // A server may write a value in another way than we do: then it counts that neither changed since.
@@ -85,85 +111,29 @@ fn step(
     if now == content || (same_content && there.last == Some(hash(&now).as_str())) {
         return Ok(None);
     }
-    let (name, object) = (rendered.name().to_owned(), rendered.over(&lasting, there.object));
-    Ok(Some(Step::Apply { kind, name, object, lasting }))
+    Ok(Some(Step::Apply(new(rendered.over(&lasting, there.object), lasting))))
 }
 
-/// The object with what makes it ours: the owner, and a mark that tells which content was written.
-fn complete(owner: &Owner, mark: &str, mut object: Value, hash: &str) -> Value {
-    let annotations = object["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
-    let marked: Map<String, Value> =
-        annotations.into_iter().chain([(mark.to_owned(), Value::from(hash))]).collect();
-    object["metadata"]["namespace"] = owner.namespace.clone().into();
-    object["metadata"]["ownerReferences"] = json!([owner.reference()]);
-    object["metadata"]["annotations"] = marked.into();
-    object
+/// Whether all that keeps an object which is being deleted are finalizers of the API that it is part of.
+///
+/// Such a finalizer keeps the object for those that refer to it by name (a PodGroup for its pods), and they are served
+/// by the successor. Any other finalizer is of somebody who has something to clean up.
+pub(super) fn is_kept_by_its_api(object: &DynamicObject, group: &str) -> bool {
+    let mut finalizers = object.metadata.finalizers.iter().flatten().peekable();
+    finalizers.peek().is_some()
+        && finalizers.all(|it| it.split_once('/').is_some_and(|(domain, _)| domain == group))
 }
 
-fn marked<'a>(object: &'a Value, mark: &str) -> Option<&'a str> {
-    object["metadata"]["annotations"].get(mark)?.as_str()
+pub(super) fn is_going(object: &DynamicObject) -> bool {
+    object.metadata.deletion_timestamp.is_some()
 }
 
-/// What is compared. Whose an object is, is seen by the UID: others may write the same reference in another way.
-fn content(object: &Value) -> Value {
-    let mut content = object.clone();
-    if let Some(metadata) = content["metadata"].as_object_mut() {
-        metadata.remove("ownerReferences");
-    }
-    content
+pub(super) fn uid(object: &DynamicObject) -> String {
+    object.metadata.uid.clone().unwrap_or_default()
 }
 
-/// The object as it is, in the content that `wanted` has.
-pub(super) fn seen(object: &DynamicObject, wanted: &Value) -> Value {
-    // Objects have only string keys, so that they always serialise.
-    project(&serde_json::to_value(object).unwrap_or_default(), &content(wanted))
-}
-
-fn project(now: &Value, wanted: &Value) -> Value {
-    match (now, wanted) {
-        (Value::Object(now), Value::Object(wanted)) => {
-            let parts = wanted
-                .iter()
-                .filter_map(|(key, wanted)| now.get(key).map(|now| (key.clone(), project(now, wanted))));
-            Value::Object(parts.collect())
-        }
-        // Items of a list may have fields that the server filled in.
-        (Value::Array(now), Value::Array(wanted)) if now.len() == wanted.len() => {
-            now.iter().zip(wanted).map(|(now, wanted)| project(now, wanted)).collect()
-        }
-        (now, _) => now.clone(),
-    }
-}
-
-/// FNV-1a, 64 bit: stable over versions of everything, and nobody gains by forging it.
-pub(super) fn hash(value: &Value) -> String {
-    let mut text = String::new();
-    write_sorted(&mut text, value);
-    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
-}
-
-/// The order of keys means nothing.
-fn write_sorted(text: &mut String, value: &Value) {
-    match value {
-        Value::Object(map) => {
-            let sorted: BTreeMap<_, _> = map.iter().collect();
-            for (key, value) in sorted {
-                let _ = write!(text, "{key:?}:");
-                write_sorted(text, value);
-            }
-            text.push('}');
-        }
-        Value::Array(items) => {
-            for it in items {
-                write_sorted(text, it);
-            }
-            text.push(']');
-        }
-        other => {
-            let _ = write!(text, "{other},");
-        }
-    }
+pub(super) fn version(object: &DynamicObject) -> String {
+    object.metadata.resource_version.clone().unwrap_or_default()
 }
 
 fn is_called(object: &DynamicObject, name: &str) -> bool {

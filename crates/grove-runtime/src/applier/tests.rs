@@ -1,7 +1,11 @@
 //! What is written for an owner, and what is not.
 
+mod listening;
+mod planning;
+mod recreation;
+
 use kube::core::GroupVersionKind;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::mock;
@@ -30,7 +34,7 @@ fn group(name: &str, spec: &Value) -> Rendered {
     let object = json!({
         "apiVersion": "example.com/v1", "kind": "Group", "metadata": { "name": name }, "spec": spec,
     });
-    Rendered { resource: groups(), object, once: Vec::new() }
+    Rendered { resource: groups(), object, once: Vec::new(), immutable: Vec::new() }
 }
 
 struct Desk {
@@ -53,25 +57,51 @@ impl Desk {
         rendered: Vec<Rendered>,
         server: impl Fn(&mut Value),
     ) -> (Result<Applied, ApplyError>, Vec<(String, Value)>) {
+        // Newer than what a test puts there.
+        let mut version = self.version;
+        let applied = self.play(rendered, |line, body| {
+            version += 1000;
+            let mut answer = body.clone();
+            if !line.starts_with("DELETE") {
+                answer["metadata"]["uid"] = format!("uid-{}", answer["metadata"]["name"]).into();
+                answer["metadata"]["resourceVersion"] = version.to_string().into();
+                server(&mut answer);
+            }
+            Ok(answer)
+        });
+        let applied = applied.await;
+        self.version = version;
+        applied
+    }
+
+    /// Applies, and plays a server that answers as it is told, by the line and the body of each request.
+    async fn play(
+        &mut self,
+        rendered: Vec<Rendered>,
+        server: impl FnMut(&str, &Value) -> Result<Value, u16>,
+    ) -> (Result<Applied, ApplyError>, Vec<(String, Value)>) {
         let applier = Arc::clone(&self.applier);
-        let mut work = tokio::spawn(async move { applier.apply(&owner(), &rendered).await });
+        self.serve(async move { applier.apply(&owner(), &rendered).await }, server).await
+    }
+
+    async fn serve(
+        &mut self,
+        work: impl Future<Output = Result<Applied, ApplyError>> + Send + 'static,
+        mut server: impl FnMut(&str, &Value) -> Result<Value, u16>,
+    ) -> (Result<Applied, ApplyError>, Vec<(String, Value)>) {
+        let mut work = tokio::spawn(work);
         let mut requests = Vec::new();
         loop {
             tokio::select! {
                 biased;
                 Some(call) = self.calls.recv() => {
-                    let (method, target) = (call.method.clone(), call.target.clone());
-                    let path = target.split('?').next().unwrap_or_default().to_owned();
-                    requests.push((format!("{method} {path}"), call.body.clone()));
-                    // Newer than what a test puts there.
-                    self.version += 1000;
-                    let mut answer = call.body.clone();
-                    if method != "DELETE" {
-                        answer["metadata"]["uid"] = format!("uid-{}", answer["metadata"]["name"]).into();
-                        answer["metadata"]["resourceVersion"] = self.version.to_string().into();
-                        server(&mut answer);
+                    let path = call.target.split('?').next().unwrap_or_default().to_owned();
+                    let line = format!("{} {path}", call.method);
+                    requests.push((line.clone(), call.body.clone()));
+                    match server(&line, &call.body) {
+                        Ok(answer) => call.answer(&answer),
+                        Err(code) => call.refuse(code, "", "no"),
                     }
-                    call.answer(&answer);
                 }
                 done = &mut work => return (done.unwrap(), requests),
             }
@@ -131,6 +161,20 @@ async fn a_change_is_applied_and_what_others_added_is_no_change() {
     assert_eq!(lines(&requests), [format!("PATCH {COLLECTION}/a")]);
 }
 
+/// In lists of Kubernetes' own kinds, objects do not say of which kind they are.
+#[tokio::test]
+async fn an_object_from_a_list_is_no_change() {
+    let mut desk = Desk::new();
+    desk.takes(vec![group("a", &json!({ "min": 2 }))]).await;
+    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    object["metadata"]["resourceVersion"] = "1500".into();
+    object.as_object_mut().unwrap().retain(|key, _| key != "apiVersion" && key != "kind");
+    desk.there(object);
+    assert!(desk.takes(vec![group("a", &json!({ "min": 2 }))]).await.is_empty());
+    let known = desk.applier.values_of_owner("owner");
+    assert_eq!((&known[0]["apiVersion"], &known[0]["kind"]), (&json!("example.com/v1"), &json!("Group")));
+}
+
 #[tokio::test]
 async fn what_somebody_else_changed_is_mended() {
     let mut desk = Desk::new();
@@ -175,6 +219,7 @@ async fn what_is_given_once_belongs_to_others_afterwards() {
     assert_eq!(requests[0].1["spec"], json!({ "min": 2, "queue": "theirs" }));
     assert_eq!(requests[0].1["metadata"]["labels"]["example.com/queue"], "first");
     assert_eq!(requests[0].1["metadata"]["resourceVersion"], "1500");
+    assert_eq!(requests[0].1["metadata"]["uid"], "uid-\"a\"");
 }
 
 #[tokio::test]

@@ -108,7 +108,13 @@ where
         let mut doubts = interval_at(Instant::now() + DOUBT_AFTER, DOUBT_AFTER);
         doubts.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            // In a fixed order, so that a simulation can be repeated: the rare one first, which no flood of events holds up.
             tokio::select! {
+                biased;
+                _ = doubts.tick() => {
+                    let unconfirmed = self.cache.unconfirmed(DOUBT_AFTER);
+                    self.ask(&unconfirmed).await;
+                }
                 event = events.next() => match event {
                     Some(Ok(event)) => self.take(event).await,
                     Some(Err(error)) => {
@@ -120,10 +126,6 @@ where
                     }
                     None => return,
                 },
-                _ = doubts.tick() => {
-                    let unconfirmed = self.cache.unconfirmed(DOUBT_AFTER);
-                    self.ask(&unconfirmed).await;
-                }
             }
         }
     }

@@ -96,7 +96,9 @@ impl<T: Ord + Clone + Debug + Send + 'static> Queue<T> {
             match until {
                 None => woken.await,
                 Some(until) => {
+                    // In a fixed order, so that a simulation can be repeated; either way the queue is looked at again.
                     tokio::select! {
+                        biased;
                         () = woken => {}
                         () = sleep_until(until) => {}
                     }

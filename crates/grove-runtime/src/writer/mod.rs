@@ -13,7 +13,7 @@ use kube::api::{
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cache::Cached;
 use crate::throttle::Lane;
@@ -151,8 +151,29 @@ impl Writer {
             preconditions: Some(Preconditions { uid: Some(uid.to_owned()), ..Default::default() }),
             ..Default::default()
         };
-        let request = collection.request().delete(name, &params);
-        let answer: Value = match self.send(&what, request).await {
+        self.end(&what, collection.request().delete(name, &params)).await
+    }
+
+    /// Takes the finalizers off an object that is being deleted, if it still has this version.
+    pub(crate) async fn release_in<V: DeserializeOwned>(
+        &self,
+        collection: &Collection,
+        name: &str,
+        version: &str,
+    ) -> Result<Deleted<V>, WriteError> {
+        let what = What::new(collection, "release", name);
+        let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
+        let patch = json!({ "metadata": { "resourceVersion": version, "finalizers": null } });
+        self.end(&what, collection.request().patch(name, &params, &Patch::Merge(&patch))).await
+    }
+
+    /// Sends what ends an object, and tells whether it did.
+    async fn end<V: DeserializeOwned>(
+        &self,
+        what: &What,
+        request: Result<HttpRequest<Vec<u8>>, kube::core::request::Error>,
+    ) -> Result<Deleted<V>, WriteError> {
+        let answer: Value = match self.send(what, request).await {
             Err(error) if error.is_not_found() || error.is_other_uid() => return Ok(Deleted::Gone),
             answer => answer?,
         };
@@ -249,7 +270,7 @@ impl Collection {
     }
 }
 
-/// Whether the answer to a delete is an object that still exists.
+/// Whether the answer to what ends an object is one that still exists.
 ///
 /// A server answers a finished delete with a `Status` or, for some kinds, with the object as it was last.
 fn is_terminating(answer: &Value) -> bool {

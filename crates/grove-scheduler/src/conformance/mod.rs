@@ -36,7 +36,7 @@ pub enum Rule {
     Settings,
     /// What it uses is declared once, with a reason.
     Resources,
-    /// It can be initialised on the cluster given, always in the same way.
+    /// It can be initialised on the cluster given, always in the same way, and on its own examples.
     Init,
     /// What is not native is explained; what is required is never passed over.
     Answers,

@@ -28,6 +28,16 @@ pub(super) fn check(kit: &Conformance<'_>, found: &mut Vec<Violation>) {
             say(Rule::Settings, format!("{what} is not refused"));
         }
     }
+    let mut titles = BTreeSet::new();
+    for example in backend.examples() {
+        let title = example.title;
+        if title.trim().is_empty() || !titles.insert(title) {
+            say(Rule::Init, format!("its example {title:?} has no title, or one that another has"));
+        }
+        if let Err(why) = backend.init(kit.config, &example.cluster) {
+            say(Rule::Init, format!("it cannot be initialised on its example {title:?}: {why}"));
+        }
+    }
     let mut kinds = BTreeSet::new();
     for it in backend.resources(kit.config) {
         let resource = &it.resource;

@@ -1,6 +1,6 @@
 //! What the installed KAI understands, read from its CRD.
 
-use crate::probe::Probed;
+use crate::{backend::Example, probe::Probed};
 
 use super::VERSION;
 
@@ -16,6 +16,24 @@ pub(super) enum Form {
     MinSubGroup,
     /// A gang says for how long it waits before it evicts others or is evicted itself.
     Delays,
+}
+
+/// Fields that each form has more than the one before it.
+const FIELDS: [(Form, &[&str]); 3] = [
+    (Form::SubGroups, &["spec.subGroups[].parent", "spec.subGroups[].topologyConstraint"]),
+    (Form::MinSubGroup, &["spec.minSubGroup", "spec.subGroups[].minSubGroup"]),
+    (Form::Delays, &["spec.preemptionDelay", "spec.stalenessGracePeriod"]),
+];
+
+/// One CRD for each form.
+pub(super) fn examples() -> Vec<Example> {
+    let with = |form: Form| {
+        let fields: Vec<&str> =
+            FIELDS.iter().filter(|it| it.0 <= form).flat_map(|it| it.1.iter().copied()).collect();
+        let cluster = Probed::default().with_fields(DEFINITION, VERSION, &fields);
+        Example { title: form.version(), cluster }
+    };
+    FIELDS.iter().map(|it| with(it.0)).collect()
 }
 
 impl Form {

@@ -1,13 +1,18 @@
 //! KAI: one PodGroup for each gang, with a sub-group for each group of pods.
 //!
 //! What the installed KAI understands is read from its CRD (`form`); the rest follows the data: from the gang to the
-//! `pod_group`, from the pod to its place in it (`pod`), and from KAI's answer to a sentence (`explain`).
+//! `pod_group` and its `sub_groups`, from the pod to its place in it (`pod`), and from KAI's answer to a sentence
+//! (`explain`).
 
+mod cause;
 mod explain;
 mod form;
 mod pod;
 mod pod_group;
 mod rival;
+mod said;
+mod sub_groups;
+mod topology;
 mod validate;
 
 use std::sync::Arc;
@@ -24,9 +29,12 @@ use serde_json::Value;
 
 use crate::{
     agreed::{Setting, Source},
-    backend::{Findings, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses},
+    backend::{
+        Example, Findings, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses,
+    },
     capability::{Answer, Capabilities},
     probe::{Probe, Probed},
+    topology::TopologyPart,
     tree::Gang,
 };
 use form::Form;
@@ -67,8 +75,8 @@ impl SchedulerBackend for KaiBackend {
         check_keys(config, path, KEYS)
     }
 
-    fn is_topology_aware(&self) -> bool {
-        true
+    fn topology(&self) -> Option<&dyn TopologyPart> {
+        Some(&topology::Topologies)
     }
 
     fn resources(&self, _: &Value) -> Vec<ResourceUse> {
@@ -83,6 +91,10 @@ impl SchedulerBackend for KaiBackend {
     fn init(&self, config: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
         let default_queue = config.get(DEFAULT_QUEUE).and_then(Value::as_str).filter(|it| !it.is_empty());
         Ok(Arc::new(Installed { form: Form::of(cluster)?, default_queue: default_queue.map(str::to_owned) }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        form::examples()
     }
 }
 
@@ -150,5 +162,9 @@ impl Scheduler for Installed {
 
     fn explain(&self, _: &Gang, objects: &[Value]) -> Option<String> {
         explain::explain(objects)
+    }
+
+    fn readable(&self, words: &str) -> String {
+        explain::readable(words)
     }
 }

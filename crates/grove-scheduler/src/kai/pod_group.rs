@@ -1,22 +1,20 @@
 //! The PodGroup of a gang.
 
-use grove_api::{constants::labels::KAI_QUEUE, limits::MAX_LABEL_LENGTH, wire::GoDuration};
+use grove_api::{constants::labels::KAI_QUEUE, wire::GoDuration};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    backend::Object,
-    tree::{Content, Gang, Node, Pack},
-};
+use crate::{backend::Object, tree::Gang};
 
 use super::{
     GROUP, Installed, NODE_POOL, NODE_POOL_KEY, PREEMPTIBILITY_KEY, PREEMPTION_DELAY_KEY, STALENESS_KEY,
-    TOP_OWNER_KEY, VERSION, form::Form, pod_groups, rival,
+    TOP_OWNER_KEY, VERSION,
+    form::Form,
+    pod_groups, rival,
+    sub_groups::{SubGroups, constraint},
 };
 
 /// Annotations of a gang that are nobody else's business.
 const BOOKKEEPING: [&str; 2] = ["grove.io/mirrored-keys", "kubectl.kubernetes.io/last-applied-configuration"];
-/// Names the topology of a gang that Grove gave none.
-const TOPOLOGY_KEY: &str = "kai.scheduler/topology";
 /// Names a PriorityClass.
 const PRIORITY_LABEL: &str = "priorityClassName";
 /// The operator ends gangs that fell apart, with a delay of the user's choice: KAI must not do so on its own.
@@ -126,15 +124,8 @@ fn spec(kai: &Installed, gang: &Gang, before: Option<&Value>) -> Result<Value, S
             .queue(gang)?
             .ok_or("no queue: label the PodCliqueSet, or its cliques, with kai.scheduler/queue")?,
     };
-    let mut tree = Tree { form: kai.form, gang, before, bundles: Vec::new(), groups: Vec::new(), min: 0 };
-    for child in &gang.children {
-        tree.add(child, None)?;
-    }
-    let mut spec = json!({
-        "minMember": tree.min,
-        "queue": queue,
-        "subGroups": tree.bundles.into_iter().chain(tree.groups).collect::<Vec<_>>(),
-    });
+    let SubGroups { entries, min } = SubGroups::of(kai.form, gang, before)?;
+    let mut spec = json!({ "minMember": min, "queue": queue, "subGroups": entries });
     let label = |key: &str| gang.labels.get(key).map(|it| it.trim()).filter(|it| !it.is_empty());
     let priority = Some(gang.priority_class.as_str()).filter(|it| !it.is_empty()).or(label(PRIORITY_LABEL));
     if let Some(priority) = priority {
@@ -158,93 +149,4 @@ fn spec(kai: &Installed, gang: &Gang, before: Option<&Value>) -> Result<Value, S
 fn duration<'a>(gang: &'a Gang, key: &str) -> Option<(&'a str, i64)> {
     let text = gang.annotations.get(key)?;
     Some((text, GoDuration::from(text.as_str()).nanos().ok()?))
-}
-
-/// Placement of a part of the gang. A topology without a level would silently never be scheduled.
-fn constraint(gang: &Gang, pack: &Pack, whose: &str) -> Result<Option<Value>, String> {
-    if pack.is_empty() {
-        return Ok(None);
-    }
-    let fallback = gang.annotations.get(TOPOLOGY_KEY).map_or("", String::as_str);
-    let topology = if gang.topology.is_empty() { fallback } else { &gang.topology };
-    if topology.is_empty() {
-        return Err(format!(
-            "{whose} is placed by topology, but the gang does not name one (annotation grove.io/topology-name)"
-        ));
-    }
-    let mut constraint = json!({ "topology": topology });
-    if let Some(level) = &pack.required {
-        constraint["requiredTopologyLevel"] = level.as_str().into();
-    }
-    if let Some(level) = &pack.preferred {
-        constraint["preferredTopologyLevel"] = level.as_str().into();
-    }
-    Ok(Some(constraint))
-}
-
-/// Sub-groups while they are collected: those with children first, as KAI's pod grouper orders them.
-struct Tree<'a> {
-    form: Form,
-    gang: &'a Gang,
-    before: Option<&'a Value>,
-    bundles: Vec<Value>,
-    groups: Vec<Value>,
-    min: u32,
-}
-
-impl Tree<'_> {
-    fn add(&mut self, node: &Node, parent: Option<&str>) -> Result<(), String> {
-        check_name(&node.name)?;
-        let mut entry = json!({ "name": node.name });
-        if let Some(parent) = parent {
-            entry["parent"] = parent.into();
-        }
-        if let Some(constraint) = constraint(self.gang, &node.pack, &format!("{:?}", node.name))? {
-            entry["topologyConstraint"] = constraint;
-        }
-        match &node.content {
-            Content::Group { min, .. } => {
-                let min = self.effective(&node.name, *min);
-                self.min = self.min.saturating_add(min);
-                entry["minMember"] = min.into();
-                self.groups.push(entry);
-            }
-            Content::Bundle(children) => {
-                if self.form > Form::SubGroups {
-                    entry["minSubGroup"] = children.len().into();
-                }
-                self.bundles.push(entry);
-                for child in children {
-                    self.add(child, Some(&node.name))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A minimum that is lifted keeps its value at the scheduler.
-    fn effective(&self, name: &str, min: u32) -> u32 {
-        if min > 0 {
-            return min;
-        }
-        let before = self.before.and_then(|it| it["spec"]["subGroups"].as_array());
-        let before = before.into_iter().flatten().find(|it| it["name"] == name);
-        let before = before.and_then(|it| it["minMember"].as_u64()).and_then(|it| u32::try_from(it).ok());
-        before.unwrap_or_default().max(1)
-    }
-}
-
-/// Pods carry the name as a label value, and KAI looks parents up in lower case.
-fn check_name(name: &str) -> Result<(), String> {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_label = (1..=MAX_LABEL_LENGTH).contains(&name.len())
-        && name.chars().all(inner)
-        && !name.starts_with('-')
-        && !name.ends_with('-');
-    if is_label {
-        return Ok(());
-    }
-    Err(format!(
-        "{name:?} cannot be a sub-group of KAI: at most {MAX_LABEL_LENGTH} lower case letters, digits and dashes"
-    ))
 }

@@ -1,8 +1,9 @@
 //! KAI's own pod grouper beside us.
 //!
 //! From 0.15 on it leaves pods alone that ask for it. Before, it writes a PodGroup of the same name and, from 0.13 on,
-//! of the same content, so that both agree. The one of 0.12 knows neither placement nor bundles and takes them off
-//! again whenever a pod changes: KAI would place the gang anywhere. That must be told, and not be fought over.
+//! of the same content, but for the parents that we give to groups beside bundles: there we follow it. The one of 0.12
+//! knows neither placement nor bundles and takes them off again whenever a pod changes: KAI would place the gang
+//! anywhere. That must be told, and not be fought over.
 
 use serde_json::Value;
 
@@ -11,10 +12,24 @@ use super::TOP_OWNER_KEY;
 const TOLD: &str = "KAI's own pod grouper takes the placement off the PodGroup: \
     update KAI to 0.13 or newer, or run it without the pod grouper";
 
+/// Whether it writes the PodGroup that is there, and knows bundles: groups are in them, and others at the root. Such a KAI
+/// is 0.13 or newer, and takes both side by side.
+pub(super) fn knows_bundles(there: &Value) -> bool {
+    let sub_groups = there["spec"]["subGroups"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let has = |it: &Value, field: &str| it.get(field).is_some();
+    is_written(there)
+        && sub_groups.iter().any(|it| has(it, "parent"))
+        && sub_groups.iter().any(|it| has(it, "minMember") && !has(it, "parent"))
+}
+
+fn is_written(there: &Value) -> bool {
+    there["metadata"]["annotations"].get(TOP_OWNER_KEY).is_some()
+}
+
 /// Fails if somebody else writes the PodGroup that is there, and what was there before us or after us lacks the
 /// placement that the gang asks for.
 pub(super) fn check(wanted: &Value, there: Option<&Value>) -> Result<(), String> {
-    let Some(there) = there.filter(|it| it["metadata"]["annotations"].get(TOP_OWNER_KEY).is_some()) else {
+    let Some(there) = there.filter(|it| is_written(it)) else {
         return Ok(());
     };
     let is_lost = |field: &str, wanted: &Value, there: &Value| {

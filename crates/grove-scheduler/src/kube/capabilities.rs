@@ -1,9 +1,12 @@
 //! What the stock scheduler can do, in each form.
 
 use super::form::Form;
-use crate::capability::{
-    Answer::{Emulated, Native, Pass, Reject},
-    Capabilities,
+use crate::{
+    affinity,
+    capability::{
+        Answer::{Emulated, Native, Pass, Reject},
+        Capabilities,
+    },
 };
 
 /// Why gangs are plain pods.
@@ -20,9 +23,9 @@ pub(super) const NO_TOPOLOGY: &str = "the API server drops topology constraints 
 pub(super) const NO_TREE: &str = "a PodGroup has one topology level for all of its pods; more needs CompositePodGroups of \
      scheduling.k8s.io/v1alpha3 (feature gate CompositePodGroup)";
 
-const SPLIT: &str = "one PodGroup with the minimum of every group; further pods are placed by themselves";
-const SOFT_AFFINITY: &str = "preferred pod affinity, weighted by level";
-const BOTH: &str = "the required level is the scheduler's own, the preferred one is pod affinity";
+const SPLIT: &str = "one PodGroup with the minimum of every group";
+const LATER: &str =
+    "pods above the minimum are in no group, and keep their scheduling gate until the minima are placed";
 const GATES: &str = "the pods of a scaled gang keep their scheduling gate until the base gang is placed";
 const NO_RESERVATION: &str = "kube-scheduler reserves nothing for a gang to come; the reference is a hint";
 const NO_QUEUE: &str = "kube-scheduler has no queues";
@@ -38,7 +41,7 @@ pub(super) fn of(form: Form) -> Capabilities {
                 "as the constraint of the gang, where that has one group only; other gangs are refused",
             ),
             nested_required_topology: Reject(NO_TREE),
-            required_and_preferred_topology: Emulated(BOTH),
+            required_and_preferred_topology: affinity::BESIDE_REQUIRED,
             ..FLAT
         },
         Form::Plain(why) => plain(why),
@@ -49,14 +52,16 @@ const TREE: Capabilities = Capabilities {
     single_group_gang: Native,
     multi_group_gang: Native,
     hierarchical_gang: Native,
-    best_effort_above_minimum: Native,
-    minimum_change: Native,
+    best_effort_above_minimum: Emulated(LATER),
+    minimum_change: Emulated(
+        "the number changes at once; which pods it is made of, only as pods are created",
+    ),
     required_topology_gang: Native,
     required_topology_bundle: Native,
     required_topology_group: Native,
     nested_required_topology: Native,
-    preferred_topology: Emulated(SOFT_AFFINITY),
-    required_and_preferred_topology: Emulated(BOTH),
+    preferred_topology: affinity::PREFERRED,
+    required_and_preferred_topology: affinity::BESIDE_REQUIRED,
     priority_class: Native,
     gang_preemptor: Native,
     gang_victim: Native,
@@ -69,7 +74,6 @@ const TREE: Capabilities = Capabilities {
 const FLAT: Capabilities = Capabilities {
     multi_group_gang: Emulated(SPLIT),
     hierarchical_gang: Emulated(SPLIT),
-    minimum_change: Emulated("the sum changes at once; which pods it is made of, only as pods are created"),
     required_topology_gang: Reject(NO_TOPOLOGY),
     required_topology_bundle: Reject(NO_TOPOLOGY),
     required_topology_group: Reject(NO_TOPOLOGY),
@@ -89,7 +93,7 @@ const fn plain(why: &'static str) -> Capabilities {
         required_topology_bundle: Reject(why),
         required_topology_group: Reject(why),
         nested_required_topology: Reject(why),
-        preferred_topology: Emulated(SOFT_AFFINITY),
+        preferred_topology: affinity::PREFERRED,
         required_and_preferred_topology: Reject(why),
         priority_class: Emulated("the pods get it"),
         gang_preemptor: Pass(why),

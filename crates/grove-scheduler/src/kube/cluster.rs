@@ -6,7 +6,10 @@ use kube::core::{ApiResource, GroupVersionResource};
 use serde_json::{Value, json};
 
 use super::{capabilities::NOT_SERVED, form::Form, objects};
-use crate::probe::{Probe, Probed};
+use crate::{
+    backend::Example,
+    probe::{Probe, Probed},
+};
 
 /// Name of the dry run.
 const POD_GROUP: &str = "podgroup";
@@ -25,7 +28,7 @@ fn sample() -> Value {
     let resource = objects::pod_groups();
     json!({
         "apiVersion": resource.api_version, "kind": resource.kind,
-        "metadata": { "name": "grove-probe" },
+        "metadata": { "generateName": "grove-probe-" },
         "spec": {
             "schedulingPolicy": { "gang": { "minCount": 1 } },
             "schedulingConstraints": { "topology": [{ "key": "kubernetes.io/hostname" }] },
@@ -36,6 +39,25 @@ fn sample() -> Value {
 
 fn place(resource: &ApiResource) -> GroupVersionResource {
     GroupVersionResource::gvr(&resource.group, &resource.version, &resource.plural)
+}
+
+/// One API server for each form.
+pub(super) fn examples() -> Vec<Example> {
+    let (whole, mut bare) = (sample(), sample());
+    if let Some(spec) = bare["spec"].as_object_mut() {
+        spec.remove("schedulingConstraints");
+    }
+    let serves = |kept: Value| {
+        Probed::default().with_served(&place(&objects::pod_groups()), true).with_dry_run(POD_GROUP, Ok(kept))
+    };
+    let tree = serves(whole.clone()).with_served(&place(&objects::composite_pod_groups()), true);
+    let example = |title, cluster| Example { title, cluster };
+    vec![
+        example("tree", tree),
+        example("flat with topology", serves(whole)),
+        example("flat", serves(bare)),
+        example("plain", Probed::default()),
+    ]
 }
 
 /// What there is.

@@ -12,6 +12,9 @@ use crate::{
 /// Longest message that is repeated.
 const MAX_SHOWN: usize = 400;
 
+/// What is said where a level leaves no choice at all.
+const NO_DOMAIN: &str = "no feasible placements found";
+
 /// One sentence about the first group that is refused.
 pub(super) fn explain(gang: &Gang, objects: &[Value]) -> Option<String> {
     let kind = pod_groups().kind;
@@ -47,11 +50,9 @@ impl<'a> Refusal<'a> {
         let conditions = group.pointer("/status/conditions")?.as_array()?;
         let condition = conditions.iter().find(|it| it["type"] == "PodGroupInitiallyScheduled")?;
         let text = |field: &str| condition[field].as_str().unwrap_or_default().trim();
-        (condition["status"] == "False").then(|| Self {
-            group,
-            reason: text("reason"),
-            message: text("message"),
-        })
+        // That nobody could be preempted either is added for each group of the gang.
+        let message = text("message").split(", pod group preemption:").next().unwrap_or_default();
+        (condition["status"] == "False").then(|| Self { group, reason: text("reason"), message })
     }
 
     fn sentence(&self) -> String {
@@ -71,6 +72,9 @@ impl<'a> Refusal<'a> {
         }
         let message = match self.message {
             "" => "kube-scheduler gives no reason".to_owned(),
+            NO_DOMAIN => {
+                "no domain of a required topology level has room, or no node has its label".to_owned()
+            }
             message => cut(&clean(message), MAX_SHOWN),
         };
         match self.reason {

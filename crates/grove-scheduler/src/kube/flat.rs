@@ -1,7 +1,7 @@
 //! A gang as one PodGroup, where there are no CompositePodGroups.
 //!
 //! The pods of all groups count as one, so that only as many of each group may be in it as it needs: a further pod of
-//! one group must not stand for a missing one of another. A gang of one group has all of its pods in it.
+//! one group must not stand for a missing one of another.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     backend::{Object, RenderError},
-    tree::{Content, Gang, Leaf},
+    tree::{Content, Gang},
 };
 
 pub(super) fn render(gang: &Gang, topology: bool, existing: &[Value]) -> Result<Vec<Object>, RenderError> {
@@ -42,9 +42,4 @@ fn level(gang: &Gang) -> Result<Option<&str>, RenderError> {
 
 fn is_alone(gang: &Gang) -> bool {
     gang.shape().groups == 1
-}
-
-/// Whether the pod of this index is in the PodGroup.
-pub(super) fn is_member(gang: &Gang, leaf: &Leaf<'_>, index: u32) -> bool {
-    is_alone(gang) || index < leaf.min
 }

@@ -1,5 +1,8 @@
 //! In which way a gang is made.
 
+use grove_api::constants::annotations;
+
+use super::capabilities::SWITCHED_OFF;
 use crate::tree::{ADOPTED, Gang};
 
 /// A way in which gangs are made.
@@ -20,8 +23,8 @@ impl Form {
     /// As it is noted on gangs.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Tree => "tree",
-            Self::Flat { .. } => "flat",
+            Self::Tree => annotations::SCHEDULER_FORM_TREE,
+            Self::Flat { .. } => annotations::SCHEDULER_FORM_FLAT,
             Self::Plain(_) => "plain",
         }
     }
@@ -51,6 +54,13 @@ impl GangForm {
             (form, best) if form.is_empty() || form == best.name() => best,
             ("flat", Form::Tree) => Form::Flat { topology: true },
             ("plain", _) => Form::Plain(BEFORE),
+            ("tree" | "flat", Form::Plain(SWITCHED_OFF)) => {
+                return Err(format!(
+                    "the gang was created in the form {:?}, and gangScheduling is false since: set it to true in the \
+                     operator's configuration, or delete the gang's pods and PodGang",
+                    gang.form
+                ));
+            }
             ("tree" | "flat", _) => {
                 return Err(format!(
                     "the gang was created in the form {:?}, whose objects the API server does not serve any more: \

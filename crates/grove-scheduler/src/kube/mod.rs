@@ -8,7 +8,6 @@
 //! | flat | PodGroup | one PodGroup with the minimum of every group; further pods stand alone |
 //! | plain | nothing | pods alone, each placed by itself |
 
-mod affinity;
 mod capabilities;
 mod cluster;
 mod config;
@@ -36,7 +35,9 @@ use self::{
     form::{Form, GangForm},
 };
 use crate::{
-    backend::{Findings, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses},
+    backend::{
+        Example, Findings, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses,
+    },
     capability::Capabilities,
     probe::{Probe, Probed},
     tree::Gang,
@@ -89,6 +90,10 @@ impl SchedulerBackend for KubeBackend {
         };
         Ok(Arc::new(Kube { found }))
     }
+
+    fn examples(&self) -> Vec<Example> {
+        cluster::examples()
+    }
 }
 
 /// The stock scheduler as the cluster has it.
@@ -117,6 +122,10 @@ impl Scheduler for Kube {
             GangForm::New(Form::Plain(why)) => topology::refuse_required(gang, why).map(|()| Vec::new()),
             GangForm::Adopted => Ok(Vec::new()),
         }
+    }
+
+    fn places_minima_first(&self, gang: &Gang) -> bool {
+        !GangForm::of(gang, self.found.form).is_ok_and(GangForm::has_groups)
     }
 
     fn prepare_pod(&self, pod: &mut Pod, gang: &Gang) -> Result<(), PrepareError> {

@@ -7,12 +7,14 @@ mod from_pod_gang;
 
 use std::collections::BTreeMap;
 
+use grove_api::constants::annotations;
+
 pub use from_pod_gang::{Malformed, from_pod_gang};
 
 /// Annotation of a PodGang: how the scheduler backend makes it, see [`Gang::form`].
-pub const FORM_ANNOTATION: &str = "grove.io/scheduler-form";
+pub const FORM_ANNOTATION: &str = annotations::SCHEDULER_FORM;
 /// The form of a PodGang that had pods before anybody noted a form: upstream Grove's.
-pub const ADOPTED: &str = "adopted";
+pub const ADOPTED: &str = annotations::SCHEDULER_FORM_ADOPTED;
 
 /// An all-or-nothing unit.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,9 @@
 //! What Volcano does about each feature, as far as it is installed.
 
-use crate::capability::{Answer, Capabilities};
+use crate::{
+    affinity,
+    capability::{Answer, Capabilities},
+};
 
 use super::form::{Form, TOO_OLD_FOR_GROUPS};
 
@@ -14,10 +17,9 @@ pub(super) fn capabilities(form: &Form) -> Capabilities {
         Answer::Native => Answer::Emulated("a bundle is one sub-group; minTaskMember keeps the minima in it"),
         missing => missing,
     };
-    let preferred = match form.lacks_packing() {
-        Some(why) => Answer::Pass(why),
-        None if form.sub_groups => Answer::Native,
-        None => Answer::Emulated("the gang is packed as a whole"),
+    let both = match required {
+        Answer::Native => affinity::BESIDE_REQUIRED,
+        missing => missing,
     };
     let several = if form.sub_groups {
         Answer::Native
@@ -36,8 +38,8 @@ pub(super) fn capabilities(form: &Form) -> Capabilities {
         required_topology_bundle: bundle,
         required_topology_group: below,
         nested_required_topology: below,
-        preferred_topology: preferred,
-        required_and_preferred_topology: preferred,
+        preferred_topology: affinity::PREFERRED,
+        required_and_preferred_topology: both,
         priority_class: Answer::Native,
         gang_preemptor: Answer::Pass(PREEMPTION),
         gang_victim: Answer::Pass(PREEMPTION),

@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube::core::GroupVersionResource;
+use serde_json::json;
 
-use crate::probe::{Probe, Probed};
+use crate::{
+    backend::Example,
+    probe::{Probe, Probed},
+};
 
 const DEFINITION: &str = "podgroups.scheduling.volcano.sh";
 const VERSION: &str = "v1beta1";
 
-pub(super) const TOO_OLD_FOR_LEVELS: &str = "Volcano before 1.14 cannot be told a level of the topology";
+const TOO_OLD_FOR_LEVELS: &str = "Volcano before 1.14 cannot be told a level of the topology";
 pub(super) const TOO_OLD_FOR_GROUPS: &str = "Volcano before 1.14 cannot place a part of a gang on its own";
-pub(super) const NO_HYPER_NODES: &str =
-    "the cluster has no HyperNodes, from which Volcano knows its topology";
+const NO_HYPER_NODES: &str = "the cluster has no HyperNodes, from which Volcano knows its topology";
 
 /// What Volcano knows of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +52,27 @@ fn hyper_nodes() -> GroupVersionResource {
     GroupVersionResource::gvr("topology.volcano.sh", "v1alpha1", "hypernodes")
 }
 
+/// Releases that differ, with and without HyperNodes.
+pub(super) fn examples() -> Vec<Example> {
+    const NEW: &[&str] = &[
+        "spec.subGroupPolicy[].minSubGroups",
+        "spec.networkTopology.mode",
+        "spec.networkTopology.highestTierName",
+    ];
+    let release = |fields: &[&str]| Probed::default().with_fields(DEFINITION, VERSION, fields);
+    let in_racks = |cluster: Probed| {
+        let rack = json!({ "spec": { "tier": 1, "tierName": "topology.example.com/rack" } });
+        cluster.with_served(&hyper_nodes(), true).with_objects(&hyper_nodes(), vec![rack])
+    };
+    let example = |title, cluster| Example { title, cluster };
+    vec![
+        example("1.14 or newer, with HyperNodes", in_racks(release(NEW))),
+        example("1.14 or newer, without HyperNodes", release(NEW)),
+        example("1.12 or 1.13, with HyperNodes", in_racks(release(&["spec.networkTopology.mode"]))),
+        example("before 1.12", release(&["spec.minTaskMember"])),
+    ]
+}
+
 impl Form {
     pub(super) fn of(cluster: &Probed) -> Result<Self, String> {
         if cluster.schema(DEFINITION, VERSION).is_none() {
@@ -83,13 +107,9 @@ impl Form {
         }
     }
 
-    /// Why nothing can be packed at all.
-    pub(super) fn lacks_packing(&self) -> Option<&'static str> {
-        match &self.tiers {
-            _ if !self.network => Some("Volcano before 1.12 does not know the topology"),
-            Tiers::None => Some(NO_HYPER_NODES),
-            Tiers::Unread | Tiers::Named(_) => None,
-        }
+    /// Whether Volcano itself can pack by the network, whatever the level.
+    pub(super) fn packs(&self) -> bool {
+        self.network && self.tiers != Tiers::None
     }
 
     /// The tier of the level of this node label, by which label discovery names it; nothing where nobody could read it.

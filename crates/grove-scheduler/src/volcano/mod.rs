@@ -25,7 +25,9 @@ use serde_json::Value;
 
 use crate::{
     agreed::{Setting, Source},
-    backend::{Findings, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses},
+    backend::{
+        Example, Findings, Object, PrepareError, RenderError, ResourceUse, Scheduler, SchedulerBackend, Uses,
+    },
     capability::Capabilities,
     probe::{Probe, Probed},
     tree::Gang,
@@ -39,7 +41,7 @@ const QUEUE: Setting = Setting {
     what: "queue",
     sources: &[
         Source::Annotation(annotations::VOLCANO_QUEUE),
-        Source::Annotation("scheduling.volcano.sh/queue-name"),
+        Source::Annotation(annotations::VOLCANO_QUEUE_NAME),
     ],
 };
 
@@ -80,6 +82,10 @@ impl SchedulerBackend for VolcanoBackend {
 
     fn init(&self, _: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
         Ok(Arc::new(Installed { form: Form::of(cluster)? }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        form::examples()
     }
 }
 

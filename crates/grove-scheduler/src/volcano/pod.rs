@@ -3,7 +3,7 @@
 use grove_api::constants::{labels, schedulers};
 use k8s_openapi::api::core::v1::Pod;
 
-use crate::tree::Gang;
+use crate::{affinity, tree::Gang};
 
 use super::{form::Form, layout};
 
@@ -17,16 +17,17 @@ const TASK: &str = "volcano.sh/task-spec";
 pub(super) fn prepare(form: &Form, pod: &mut Pod, gang: &Gang) -> Result<(), String> {
     let group = pod.metadata.labels.as_ref().and_then(|it| it.get(labels::POD_CLIQUE)).cloned();
     let group = group.ok_or_else(|| format!("the pod has no label {}", labels::POD_CLIQUE))?;
-    if gang.leaf(&group).is_none() {
-        return Err(format!("{group:?} is not a group of the gang {:?}", gang.name));
-    }
+    let leaf =
+        gang.leaf(&group).ok_or_else(|| format!("{group:?} is not a group of the gang {:?}", gang.name))?;
     let is_task = layout::tasks(form, &layout::parts(form, gang)?).iter().any(|it| it.0 == group);
     let annotations = pod.metadata.annotations.get_or_insert_default();
     annotations.insert(GROUP.to_owned(), gang.name.clone());
     annotations.insert(VOLCANO_GROUP.to_owned(), gang.name.clone());
     if is_task {
-        annotations.insert(TASK.to_owned(), group);
+        annotations.insert(TASK.to_owned(), group.clone());
     }
+    // Beside sub-group policies Volcano forgets that the gang is to be packed, and it never knows by which level.
+    affinity::prefer(pod, gang, &leaf);
     pod.spec.get_or_insert_default().scheduler_name = Some(schedulers::VOLCANO.to_owned());
     Ok(())
 }

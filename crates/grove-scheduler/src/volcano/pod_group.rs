@@ -97,7 +97,7 @@ fn policy(form: &Form, part: &Part<'_>, there: &Value) -> Result<Value, String> 
 }
 
 /// A required level holds; it packs as closely as it can, so that a preferred one beside it needs no word. A preferred
-/// level alone cannot be named.
+/// level alone cannot be named: that is said on the pods.
 fn network(form: &Form, required: Option<&str>, wish: bool, there: &Value) -> Result<Option<Value>, String> {
     if let Some(key) = required {
         // Volcano writes the number of the tier in the place of its name, and must not be fought over it.
@@ -111,6 +111,5 @@ fn network(form: &Form, required: Option<&str>, wish: bool, there: &Value) -> Re
             Some(number) => json!({ "mode": "hard", "highestTierAllowed": number }),
         }));
     }
-    let can_pack = wish && form.lacks_packing().is_none();
-    Ok(can_pack.then(|| json!({ "mode": "soft" })))
+    Ok((wish && form.packs()).then(|| json!({ "mode": "soft" })))
 }

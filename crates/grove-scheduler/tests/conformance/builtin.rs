@@ -41,6 +41,38 @@ fn the_stock_scheduler_conforms_on_every_cluster() {
     }
 }
 
+/// The tables of the documentation are made of these.
+#[test]
+fn the_examples_are_what_their_titles_say() {
+    let found = |backend: &dyn SchedulerBackend| -> Vec<(&'static str, String)> {
+        let examples = backend.examples().into_iter();
+        let what = |cluster| {
+            let scheduler = backend.init(&json!({}), &cluster).unwrap();
+            [scheduler.form().to_owned(), scheduler.version().unwrap_or_default()].join(" ").trim().to_owned()
+        };
+        examples.map(|it| (it.title, what(it.cluster))).collect()
+    };
+    let owned = |rows: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
+        rows.iter().map(|it| (it.0, it.1.to_owned())).collect()
+    };
+    let kube = [
+        ("tree", "tree scheduling.k8s.io v1beta1 PodGroup, v1alpha3 CompositePodGroup"),
+        ("flat with topology", "flat scheduling.k8s.io v1beta1 PodGroup with topology"),
+        ("flat", "flat scheduling.k8s.io v1beta1 PodGroup"),
+        ("plain", "plain"),
+    ];
+    assert_eq!(found(&KubeBackend), owned(&kube));
+    let kai = ["0.12 to 0.14", "0.15 or 0.16", "0.17 or newer"].map(|it| (it, it));
+    assert_eq!(found(&KaiBackend), owned(&kai));
+    let volcano = [
+        ("1.14 or newer, with HyperNodes", "1.14 or newer"),
+        ("1.14 or newer, without HyperNodes", "1.14 or newer"),
+        ("1.12 or 1.13, with HyperNodes", "1.12 or 1.13"),
+        ("before 1.12", "before 1.12"),
+    ];
+    assert_eq!(found(&VolcanoBackend), owned(&volcano));
+}
+
 #[test]
 fn kai_conforms_in_every_release() {
     for release in [kai::Kai::V12, kai::Kai::V15, kai::Kai::V17] {

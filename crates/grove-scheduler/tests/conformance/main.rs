@@ -38,6 +38,8 @@ fn each_defect_is_caught_by_its_rule() {
         (Defect::DeclaredTwice, Rule::Resources),
         (Defect::InitFails, Rule::Init),
         (Defect::InitVaries, Rule::Init),
+        (Defect::ExampleFails, Rule::Init),
+        (Defect::ExamplesAlike, Rule::Init),
         (Defect::EmptyNote, Rule::Answers),
         (Defect::PassesRequired, Rule::Answers),
         (Defect::RejectsPreferred, Rule::Answers),

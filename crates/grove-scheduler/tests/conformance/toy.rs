@@ -10,7 +10,7 @@ use grove_api::{
     field::{Errors, Path},
 };
 use grove_scheduler::{
-    Answer, Capabilities, Gang, Node, Object, PrepareError, Probe, Probed, RenderError, ResourceUse,
+    Answer, Capabilities, Example, Gang, Node, Object, PrepareError, Probe, Probed, RenderError, ResourceUse,
     Scheduler, SchedulerBackend, Uses, tree::Content,
 };
 use k8s_openapi::api::core::v1::Pod;
@@ -26,6 +26,8 @@ pub(crate) enum Defect {
     DeclaredTwice,
     InitFails,
     InitVaries,
+    ExampleFails,
+    ExamplesAlike,
     EmptyNote,
     PassesRequired,
     RejectsPreferred,
@@ -102,9 +104,21 @@ impl SchedulerBackend for Toy {
         Vec::new()
     }
 
-    fn init(&self, _: &Value, _: &Probed) -> Result<Arc<dyn Scheduler>, String> {
+    fn examples(&self) -> Vec<Example> {
+        let example = |title| Example { title, cluster: Probed::default().with_fields("herds", "v1", &[]) };
+        match self.defect {
+            Defect::None | Defect::ExampleFails => vec![example("one"), example("other")],
+            Defect::ExamplesAlike => vec![example("one"), example("one")],
+            _ => Vec::new(),
+        }
+    }
+
+    fn init(&self, _: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
         match self.defect {
             Defect::InitFails => Err("nothing is there".to_owned()),
+            Defect::ExampleFails if cluster.schema("herds", "v1").is_some() => {
+                Err("its own herds do not suit it".to_owned())
+            }
             defect => {
                 let number = self.count.fetch_add(1, Ordering::SeqCst);
                 Ok(Arc::new(Herder { defect, number, count: Arc::clone(&self.count) }))

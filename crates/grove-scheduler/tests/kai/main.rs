@@ -9,5 +9,10 @@ mod common;
 
 mod cluster;
 mod explain;
-mod render;
+mod render_bundles;
+mod render_existing;
+mod render_fields;
+mod render_shapes;
 mod rules;
+mod topology;
+mod wanted;

@@ -221,8 +221,8 @@ fn a_pod_grouper_that_takes_the_placement_off_is_told_and_not_fought() {
         object
     };
     let root = without("/spec", "topologyConstraint");
-    let leaf = without("/spec/subGroups/1", "topologyConstraint");
-    let parent = without("/spec/subGroups/2", "parent");
+    let leaf = without("/spec/subGroups/2", "topologyConstraint");
+    let parent = without("/spec/subGroups/3", "parent");
     let mut empty = ours.clone();
     empty["spec"]["topologyConstraint"] = json!({});
     let render = |release, existing: Value| kai(release).render(&placed_gang(), &[existing]);

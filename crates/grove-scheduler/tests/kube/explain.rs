@@ -87,6 +87,15 @@ fn one_sentence_about_the_first_group_that_is_refused() {
                 "web-0-a: kube-scheduler cannot work on it: all pods in a single pod group should have the same priority",
             ),
         ),
+        // As many times as the gang has groups.
+        (
+            vec![refused(
+                a(),
+                "no feasible placements found, pod group preemption: No preemption victims found for incoming preemptor, \
+                 pod group preemption: No preemption victims found for incoming preemptor",
+            )],
+            Some("web-0-a: no domain of a required topology level has room, or no node has its label"),
+        ),
         (vec![refused(a(), " ")], Some("web-0-a: kube-scheduler gives no reason")),
         // In the flat form the gang is the group.
         (

@@ -31,19 +31,28 @@ fn two() -> Gang {
     gang(json!({ "podgroups": [group("web-0-a", 2, 4), group("web-0-b", 1, 2)] }))
 }
 
+fn lifted() -> Gang {
+    gang(json!({ "podgroups": [group("web-0-a", 0, 4), group("web-0-b", 0, 2)] }))
+}
+
 #[test]
 fn which_group_a_pod_is_in() {
     let one = gang(json!({ "podgroups": [group("web-0-a", 2, 4)] }));
     let table: Vec<(Cluster, Gang, &str, u32, Option<&str>)> = vec![
         (TREE, two(), "web-0-a", 0, Some("web-0-a")),
-        (TREE, two(), "web-0-a", 3, Some("web-0-a")),
-        (TREE, two(), "web-0-b", 1, Some("web-0-b")),
+        (TREE, two(), "web-0-a", 1, Some("web-0-a")),
+        (TREE, two(), "web-0-a", 2, None),
+        (TREE, two(), "web-0-b", 0, Some("web-0-b")),
+        (TREE, two(), "web-0-b", 1, None),
+        (TREE, lifted(), "web-0-a", 3, Some("web-0-a")),
+        (FLAT, lifted(), "web-0-a", 0, None),
         (FLAT, two(), "web-0-a", 0, Some("web-0")),
         (FLAT, two(), "web-0-a", 1, Some("web-0")),
         (FLAT, two(), "web-0-a", 2, None),
         (FLAT, two(), "web-0-b", 0, Some("web-0")),
         (FLAT, two(), "web-0-b", 1, None),
-        (FLAT, one, "web-0-a", 3, Some("web-0")),
+        (FLAT, one.clone(), "web-0-a", 1, Some("web-0")),
+        (FLAT, one, "web-0-a", 3, None),
         (PLAIN, two(), "web-0-a", 0, None),
         (FLAT, Gang { form: "plain".to_owned(), ..two() }, "web-0-a", 0, None),
         (TREE, Gang { form: "flat".to_owned(), ..two() }, "web-0-a", 1, Some("web-0")),
@@ -69,9 +78,11 @@ fn a_pod_that_cannot_be_placed_is_not_made() {
     assert_eq!(stranger, r#"the pod is of PodClique "web-0-c", which is not in gang web-0"#);
     let mut unnumbered = pod("web-0-a", 0);
     unnumbered.metadata.labels.as_mut().unwrap().remove("grove.io/podclique-pod-index");
-    let why = refusal(FLAT, &two(), unnumbered.clone());
-    assert_eq!(why, "the pod has no number in its label grove.io/podclique-pod-index");
-    prepared(TREE, &two(), unnumbered);
+    for cluster in [TREE, FLAT] {
+        let why = refusal(cluster, &two(), unnumbered.clone());
+        assert_eq!(why, "the pod has no number in its label grove.io/podclique-pod-index");
+    }
+    prepared(PLAIN, &two(), unnumbered);
 }
 
 #[test]
@@ -182,5 +193,35 @@ fn a_pod_outside_of_the_group_goes_where_the_gang_is() {
     assert_eq!(prepared(FLAT_TOPOLOGY, &gang(spec(1)), pod("web-0-a", 0))["affinity"], Value::Null);
     // While the duty is lifted no pod is in the group: there is nobody to follow.
     assert_eq!(prepared(FLAT_TOPOLOGY, &gang(spec(0)), pod("web-0-a", 0))["affinity"], Value::Null);
-    assert_eq!(prepared(TREE, &gang(spec(1)), pod("web-0-a", 1))["affinity"], Value::Null);
+    assert_eq!(prepared(TREE, &gang(spec(0)), pod("web-0-a", 0))["affinity"], Value::Null);
+    assert_eq!(prepared(TREE, &gang(spec(1)), pod("web-0-a", 1))["affinity"], follows);
+    assert_eq!(prepared(TREE, &gang(spec(1)), pod("web-0-a", 0))["affinity"], Value::Null);
+}
+
+/// In a tree there are levels inside of levels, and a further pod keeps them all.
+#[test]
+fn a_further_pod_keeps_every_level_of_its_group() {
+    let nested = gang(json!({
+        "podgroups": [placed(group("web-0-g-0-p", 1, 2), required(HOST)), group("web-0-g-0-d", 1, 2)],
+        "topologyConstraint": required(ZONE),
+        "topologyConstraintGroupConfigs": [
+            placed(config("web-0-g-0", &["web-0-g-0-p", "web-0-g-0-d"]), required(RACK)),
+        ],
+    }));
+    for (clique, want) in [("web-0-g-0-p", vec![ZONE, RACK, HOST]), ("web-0-g-0-d", vec![ZONE, RACK])] {
+        let spec = prepared(TREE, &nested, pod(clique, 1));
+        let terms = spec.pointer("/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution");
+        let levels: Vec<&str> =
+            terms.unwrap().as_array().unwrap().iter().map(|it| it["topologyKey"].as_str().unwrap()).collect();
+        assert_eq!(levels, want);
+    }
+}
+
+/// Who is in a group may not wait for others; who is in none has to.
+#[test]
+fn further_pods_wait_where_there_are_groups() {
+    let first = |cluster: Cluster, gang: Gang| cluster.scheduler().places_minima_first(&gang);
+    assert!(!first(TREE, two()) && !first(FLAT, two()) && !first(FLAT_TOPOLOGY, two()));
+    assert!(first(PLAIN, two()), "there are no gangs");
+    assert!(first(TREE, Gang { form: "adopted".to_owned(), ..two() }), "it was there before");
 }

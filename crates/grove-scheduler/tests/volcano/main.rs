@@ -8,5 +8,8 @@
 mod common;
 
 mod cluster;
-mod render;
+mod render_existing;
+mod render_refused;
+mod render_shapes;
 mod rules;
+mod wanted;

@@ -2,7 +2,7 @@
 
 use crate::{
     cluster::{Volcano, bare, cluster, hyper_nodes, pod_group, volcano},
-    common::{config, gang, group, placed, pod, required},
+    common::{config, gang, group, placed, pod, preferred, required},
 };
 use grove_api::{field::Path, wire::PodCliqueSet};
 use grove_scheduler::{
@@ -68,8 +68,10 @@ const ALL: Capabilities = Capabilities {
     ),
     required_topology_group: Answer::Native,
     nested_required_topology: Answer::Native,
-    preferred_topology: Answer::Native,
-    required_and_preferred_topology: Answer::Native,
+    preferred_topology: Answer::Emulated("preferred pod affinity, weighted by level"),
+    required_and_preferred_topology: Answer::Emulated(
+        "the required level is the scheduler's own, the preferred one is pod affinity",
+    ),
     priority_class: Answer::Native,
     gang_preemptor: PREEMPTION,
     gang_victim: PREEMPTION,
@@ -87,30 +89,27 @@ fn every_feature_is_answered_by_what_is_installed() {
         required_topology_bundle: Answer::Reject(nodes),
         required_topology_group: Answer::Reject(nodes),
         nested_required_topology: Answer::Reject(nodes),
-        preferred_topology: Answer::Pass(nodes),
-        required_and_preferred_topology: Answer::Pass(nodes),
+        required_and_preferred_topology: Answer::Reject(nodes),
         ..ALL
     };
     let part = Answer::Reject("Volcano before 1.14 cannot place a part of a gang on its own");
-    let v12 = Capabilities {
+    let level = Answer::Reject("Volcano before 1.14 cannot be told a level of the topology");
+    let old = Capabilities {
         multi_group_gang: Answer::Emulated("minTaskMember keeps the minimum of each group"),
-        required_topology_gang: Answer::Reject("Volcano before 1.14 cannot be told a level of the topology"),
+        required_topology_gang: level,
         required_topology_bundle: part,
         required_topology_group: part,
         nested_required_topology: part,
-        preferred_topology: Answer::Emulated("the gang is packed as a whole"),
-        required_and_preferred_topology: Answer::Emulated("the gang is packed as a whole"),
+        required_and_preferred_topology: level,
         ..ALL
     };
-    let packing = Answer::Pass("Volcano before 1.12 does not know the topology");
-    let v11 = Capabilities { preferred_topology: packing, required_and_preferred_topology: packing, ..v12 };
     for (what, cluster, wanted) in [
         ("1.14", cluster(Volcano::V14), ALL),
         ("1.14, HyperNodes unread", bare(Volcano::V14).with_served(&hyper_nodes(), true), ALL),
         ("1.14, none", bare(Volcano::V14).with_objects(&hyper_nodes(), Vec::new()), without_nodes),
         ("1.14, not served", bare(Volcano::V14).with_served(&hyper_nodes(), false), without_nodes),
-        ("1.12", cluster(Volcano::V12), v12),
-        ("1.11", cluster(Volcano::V11), v11),
+        ("1.12", cluster(Volcano::V12), old),
+        ("1.11", cluster(Volcano::V11), old),
     ] {
         let answers = volcano(&cluster).capabilities();
         for feature in Feature::ALL {
@@ -150,6 +149,34 @@ fn a_pod_carries_all_that_volcano_reads() {
     assert_eq!(prepared(&new, &bundled, "a"), wanted("a", None));
     assert_eq!(prepared(&new, &bundled, "b"), wanted("b", Some("b")));
     assert_eq!(prepared(&old, &two, "b"), wanted("b", Some("b")));
+}
+
+/// Sub-group policies make Volcano forget that the gang is to be packed, and it can be told no preferred level.
+#[test]
+fn preferred_levels_are_soft_affinity_everywhere() {
+    let wishes = gang(json!({
+        "podgroups": [group("a", 1, 1), placed(group("b", 1, 1), preferred("host"))],
+        "topologyConstraint": preferred("rack"),
+    }));
+    let term = |weight: i32, level: &str, labels: Value| json!({ "weight": weight, "podAffinityTerm": { "topologyKey": level, "labelSelector": { "matchLabels": labels } } });
+    let of_gang = || term(100, "rack", json!({ "grove.io/podgang": "web-0" }));
+    let of_group = || term(25, "host", json!({ "grove.io/podclique": "b" }));
+    for cluster in [
+        cluster(Volcano::V14),
+        bare(Volcano::V14),
+        cluster(Volcano::V12),
+        bare(Volcano::V12),
+        bare(Volcano::V11),
+    ] {
+        for (clique, terms) in [("a", vec![of_gang()]), ("b", vec![of_gang(), of_group()])] {
+            let affinity =
+                json!({ "podAffinity": { "preferredDuringSchedulingIgnoredDuringExecution": terms } });
+            assert_eq!(prepared(&cluster, &wishes, clique)["spec"]["affinity"], affinity, "{clique}");
+        }
+    }
+    // A required level is Volcano's own.
+    let required = gang(json!({ "podgroups": [group("a", 1, 1)], "topologyConstraint": required("rack") }));
+    assert_eq!(prepared(&cluster(Volcano::V14), &required, "a")["spec"]["affinity"], Value::Null);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use grove_api::{
     config::{self, Loaded},
     manifest,
 };
+use grove_scheduler::Registry;
 
 use crate::{
     cli::Outcome,
@@ -33,16 +34,20 @@ pub(crate) struct Check {
 }
 
 impl ConfigCommand {
-    pub(crate) fn run(self) -> io::Result<Outcome> {
+    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
         let Self::Check(command) = self;
         let mut report = Report::default();
-        load_configuration(&input::read_file(&command.file)?, &mut report);
+        load_configuration(&input::read_file(&command.file)?, registry, &mut report);
         report.print(command.output)
     }
 }
 
 /// Reads a configuration; what is wrong or deprecated in it goes to `report`.
-pub(crate) fn load_configuration(source: &Source, report: &mut Report) -> Option<Loaded> {
+pub(crate) fn load_configuration(
+    source: &Source,
+    registry: &Registry,
+    report: &mut Report,
+) -> Option<Loaded> {
     let mut documents = match manifest::parse(&source.text) {
         Ok(documents) => documents,
         Err(error) => {
@@ -57,7 +62,7 @@ pub(crate) fn load_configuration(source: &Source, report: &mut Report) -> Option
     }
     let document = documents.remove(0);
     report.checked += 1;
-    match config::load(&document.value, config::BUILTIN_BACKENDS) {
+    match registry.with_known(|known| config::load(&document.value, known)) {
         Ok(loaded) => {
             report.warnings(source, &document, loaded.warnings.clone());
             Some(loaded)

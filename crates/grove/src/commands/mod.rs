@@ -1,9 +1,12 @@
 //! One module for each command.
 
+pub(crate) mod backends;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crds;
 pub(crate) mod manifests;
 pub(crate) mod operator;
+pub(crate) mod rollout;
 pub(crate) mod status;
 pub(crate) mod validate;
+pub(crate) mod why;

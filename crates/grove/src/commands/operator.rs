@@ -5,6 +5,7 @@ use std::{io, path::PathBuf, time::Duration};
 use clap::Args;
 use grove_api::wire::{DurationError, GoDuration};
 use grove_operator::{Options, RunError, certificates::Lifetimes};
+use grove_scheduler::Registry;
 
 use crate::{
     cli::Outcome,
@@ -44,9 +45,10 @@ pub(crate) struct OperatorCommand {
 }
 
 impl OperatorCommand {
-    pub(crate) fn run(self) -> io::Result<Outcome> {
+    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
         let mut report = Report::default();
-        let Some(mut loaded) = load_configuration(&input::read_file(&self.config)?, &mut report) else {
+        let source = input::read_file(&self.config)?;
+        let Some(mut loaded) = load_configuration(&source, registry, &mut report) else {
             report.print(Format::default())?;
             return Ok(Outcome::Unusable);
         };
@@ -61,7 +63,7 @@ impl OperatorCommand {
                 authority: self.authority_lifetime.unwrap_or(usual.authority),
             },
         };
-        let Err(error) = runtime.block_on(grove_operator::run(loaded, options)) else {
+        let Err(error) = runtime.block_on(grove_operator::run(registry, loaded, options)) else {
             return Ok(Outcome::Success);
         };
         anstream::eprintln!("grove: {error}");

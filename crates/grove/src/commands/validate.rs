@@ -11,6 +11,7 @@ use grove_api::{
     validation::{Environment, Scheduler, Schedulers},
     wire::ClusterTopologyBinding,
 };
+use grove_scheduler::Registry;
 use serde_json::Value;
 
 use crate::{
@@ -45,11 +46,11 @@ pub(crate) struct Validate {
 }
 
 impl Validate {
-    pub(crate) fn run(self) -> io::Result<Outcome> {
+    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
         let mut environment = Environment::default();
         if let Some(path) = &self.config {
             let mut report = Report::default();
-            if let Some(loaded) = load_configuration(&input::read_file(path)?, &mut report) {
+            if let Some(loaded) = load_configuration(&input::read_file(path)?, registry, &mut report) {
                 environment.schedulers = Some(schedulers(&loaded.profiles));
                 environment.topology_aware = Some(loaded.config.topology_aware());
                 environment.mnnvl = Some(loaded.config.network.auto_mnnvl_enabled);
@@ -58,7 +59,7 @@ impl Validate {
                 return Ok(Outcome::Unusable);
             }
         }
-        let report = validate(&input::read(&self.files)?, environment);
+        let report = validate(&input::read(&self.files)?, registry, environment);
         let outcome = report.print(self.output)?;
         // A check of nothing must not pass for a check: a wrong path in a pipeline would never be noticed.
         if outcome == Outcome::Success && report.checked == 0 && report.skipped.is_empty() {
@@ -76,7 +77,7 @@ fn schedulers(profiles: &SchedulerProfiles) -> Schedulers {
 }
 
 /// Checks all objects of all sources.
-fn validate(sources: &[Source], mut environment: Environment) -> Report {
+fn validate(sources: &[Source], registry: &Registry, mut environment: Environment) -> Report {
     let mut report = Report::default();
     let mut documents: Vec<(&Source, Document)> = Vec::new();
     for source in sources {
@@ -98,7 +99,7 @@ fn validate(sources: &[Source], mut environment: Environment) -> Report {
     for (source, document) in &documents {
         if document.value["kind"] == "OperatorConfiguration" {
             report.checked += 1;
-            match config::load(&document.value, config::BUILTIN_BACKENDS) {
+            match registry.with_known(|known| config::load(&document.value, known)) {
                 Ok(loaded) => report.warnings(source, document, loaded.warnings),
                 Err(errors) => report.errors(source, document, errors),
             }

@@ -30,6 +30,7 @@ pub(super) fn attach(definitions: &mut Definitions) {
                 .flatten()
                 .collect(),
         ),
+        ("UpdateStrategy", template::update_strategy()),
         ("ClaimTemplate", template::claim_template()),
         ("SetFilter", template::filter(&["childCliqueNames", "childScalingGroupNames"])),
         ("GroupFilter", template::filter(&["childCliqueNames"])),

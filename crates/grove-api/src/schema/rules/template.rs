@@ -14,6 +14,20 @@ pub(super) fn clique() -> Vec<Rule> {
     )]
 }
 
+/// Rules of an update strategy.
+pub(super) fn update_strategy() -> Vec<Rule> {
+    vec![positive(".progressDeadline")]
+}
+
+/// A duration, where there is one, is more than nothing.
+fn positive(field: &'static str) -> Rule {
+    let pattern = patterns::DURATION.replace('\\', "\\\\");
+    let expression = format!(
+        "!has(self{field}) || (self{field}.matches('{pattern}') && duration(self{field}) > duration('0s'))"
+    );
+    rule(field, expression, say::DELAY_NOT_POSITIVE)
+}
+
 pub(super) fn clique_template() -> Vec<Rule> {
     vec![
         rule(
@@ -115,15 +129,7 @@ pub(super) fn set() -> Vec<Rule> {
             ),
             say::MEMBER_AUTOSCALED,
         ),
-        rule(
-            ".terminationDelay",
-            format!(
-                "!has(self.terminationDelay) || (self.terminationDelay.matches('{}') \
-                 && duration(self.terminationDelay) > duration('0s'))",
-                patterns::DURATION.replace('\\', "\\\\"),
-            ),
-            say::DELAY_NOT_POSITIVE,
-        ),
+        positive(".terminationDelay"),
         rule(
             ".cliques",
             format!(

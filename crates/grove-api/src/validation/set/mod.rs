@@ -113,8 +113,8 @@ fn template_path() -> Path {
     Path::of(&["spec", "template"])
 }
 
-/// Puts the findings in the order of the fields, which is the order in which a user reads the manifest.
-fn in_field_order(mut verdict: Verdict) -> Verdict {
+/// Puts findings of a set in the order of the fields, which is the order in which a user reads the manifest.
+pub fn in_field_order(mut verdict: Verdict) -> Verdict {
     if let Some(crd) = Crd::of("grove.io/v1alpha1", "PodCliqueSet") {
         verdict.errors.sort_by_cached_key(|error| crd.position(&error.path));
         verdict.warnings.sort_by_cached_key(|warning| crd.position(&warning.path));

@@ -1,4 +1,4 @@
-//! Replicas, minimum sizes, autoscaler bounds, termination delay.
+//! Replicas, minimum sizes, autoscaler bounds, delays.
 
 use regex_lite::Regex;
 
@@ -8,7 +8,7 @@ use crate::{
     limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_SET_REPLICAS},
     messages,
     schema::DURATION,
-    wire::AutoScalingConfig,
+    wire::{AutoScalingConfig, GoDuration},
 };
 
 pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
@@ -36,6 +36,7 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         errors.push(Error::required(template_path().child("cliqueStartupType"), ""));
     }
     termination_delay(subject, errors);
+    progress_deadline(subject, errors);
 
     for (path, clique) in subject.cliques() {
         let spec = &clique.spec;
@@ -61,15 +62,27 @@ fn termination_delay(subject: &Subject<'_>, errors: &mut Errors) {
     let path = template_path().child("terminationDelay");
     match &subject.template().termination_delay {
         None => errors.push(Error::required(path, "")),
-        // The CRD's own rule takes fewer spellings than Go does; what it refuses is refused here too.
-        Some(delay)
-            if !delay.nanos().is_ok_and(|it| it > 0)
-                || !Regex::new(DURATION).is_ok_and(|it| it.is_match(delay.as_str())) =>
-        {
+        Some(delay) if !is_positive(delay) => {
             errors.push(Error::invalid(path, delay, messages::DELAY_NOT_POSITIVE));
         }
         Some(_) => {}
     }
+}
+
+fn progress_deadline(subject: &Subject<'_>, errors: &mut Errors) {
+    let strategy = subject.set.spec.update_strategy.as_ref();
+    if let Some(deadline) = strategy.and_then(|it| it.progress_deadline.as_ref())
+        && !is_positive(deadline)
+    {
+        let path = Path::of(&["spec", "updateStrategy", "progressDeadline"]);
+        errors.push(Error::invalid(path, deadline, messages::DELAY_NOT_POSITIVE));
+    }
+}
+
+/// The CRD's own rule takes fewer spellings than Go does; what it refuses is refused here too.
+fn is_positive(duration: &GoDuration) -> bool {
+    duration.nanos().is_ok_and(|it| it > 0)
+        && Regex::new(DURATION).is_ok_and(|it| it.is_match(duration.as_str()))
 }
 
 /// Size of a clique or of a scaling group.

@@ -68,7 +68,7 @@ async fn prepare(context: &Context) -> Result<()> {
 
 /// Waits until the API server asks the operator and trusts its answer: it reads webhook configurations as everybody does, by
 /// watching.
-async fn until_answered(context: &Context) -> Result<()> {
+pub(super) async fn until_answered(context: &Context) -> Result<()> {
     let sets: Api<PodCliqueSet> = Api::namespaced(context.client(), &context.namespace);
     let dry = PostParams { dry_run: true, ..PostParams::default() };
     let probe = serde_json::from_value(objects::parse(PROBE)?.remove(0))?;

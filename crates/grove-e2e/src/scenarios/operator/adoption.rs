@@ -63,7 +63,9 @@ pub(super) async fn from_upstream(context: &mut Context) -> Result<()> {
     // A real change is a change.
     set.spec.template.cliques[0].spec.pod_spec.containers[0].image =
         Some("registry.example.com/app:2.0".to_owned());
-    patch::<PodCliqueSet>(context, "web", &json!({ "spec": { "template": set.spec.template } })).await?;
+    let strategy = json!({ "type": "OnDelete" });
+    let change = json!({ "spec": { "template": set.spec.template, "updateStrategy": strategy } });
+    patch::<PodCliqueSet>(context, "web", &change).await?;
     let new = eventually("the hash of a changed clique is ours", DEADLINE, || async {
         let world = World::read(context).await?;
         Wanted::of(&set).with_old_pods().check(&world)?;

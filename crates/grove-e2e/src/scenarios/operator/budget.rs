@@ -40,7 +40,8 @@ const PATIENCE: Duration = Duration::from_mins(4);
 /// Nothing is written for so long: then all is written. Counters are written a second after their change at the latest.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// A thousand pods cost two writes each and ten for each gang; a settled cluster costs none, also when all watches break and
+/// A thousand pods cost two writes each, ten for each gang, for its scheduler one object and one status, and the set one
+/// for its template's revision; a settled cluster costs none, also when all watches break and
 /// when the operator starts anew; one more replica costs what it must.
 pub(super) async fn writes(context: &mut Context) -> Result<()> {
     context.nodes(Hall::racks(25).nodes(4).gpus(0)).await?;
@@ -54,7 +55,9 @@ pub(super) async fn writes(context: &mut Context) -> Result<()> {
     let spent = until_quiet(context, &mut tail).await?;
     let (total, events) = (spent.len(), spent.iter().filter(|it| it.resource == "events").count());
     anstream::println!("     {total} writes for {} pods, {events} of them events", 2 * GANGS);
-    wrong.if_more("creating", &spent, 2 * 2 * GANGS + 10 * GANGS);
+    wrong.if_more("creating", &spent, 2 * 2 * GANGS + (10 + 2) * GANGS + 1);
+    let told: Vec<Write> = spent.iter().filter(|it| it.resource == "podgroups").cloned().collect();
+    wrong.if_more("telling the scheduler", &told, GANGS);
     if events > 2 * GANGS {
         wrong.0.push(format!("{events} events"));
     }
@@ -73,8 +76,9 @@ pub(super) async fn writes(context: &mut Context) -> Result<()> {
     all_run(context, GANGS + 1).await?;
     let spent = until_quiet(context, &mut tail).await?;
     anstream::println!("     {} writes for one more replica", spent.len());
-    // Two for each pod, ten for the gang, an Event each for gang, clique and pods, and what the set says of it.
-    wrong.if_more("one more replica", &spent, 2 * 2 + 10 + 3 + 4);
+    // Two for each pod, ten for the gang and two for its scheduler, an Event each for gang, clique and pods, and what the
+    // set says of it.
+    wrong.if_more("one more replica", &spent, 2 * 2 + 10 + 2 + 3 + 4);
 
     api::<PodCliqueSet>(context).delete("large", &DeleteParams::default()).await?;
     context.log.until_count(&context.namespace, "pods are left", PATIENCE, 0, |_| true).await?;

@@ -48,7 +48,7 @@ impl Differences {
 
 impl Wanted {
     /// Fails with what differs.
-    pub(super) fn check(&self, world: &World) -> Result<()> {
+    pub(in crate::scenarios) fn check(&self, world: &World) -> Result<()> {
         let mut differences = Differences(Vec::new());
         self.check_children(world, &mut differences);
         self.check_pods(world, &mut differences);

@@ -90,6 +90,7 @@ async fn run(context: &Context, text: &str) -> Result<()> {
     }
     for set in &sets {
         accounts(context, set).await?;
+        priority_class(context, set).await?;
         create(context, set).await?;
     }
     for set in &sets {
@@ -105,6 +106,18 @@ async fn run(context: &Context, text: &str) -> Result<()> {
         Ok(())
     })
     .await
+}
+
+/// Likewise the priority class.
+async fn priority_class(context: &Context, set: &PodCliqueSet) -> Result<()> {
+    let name = &set.spec.template.priority_class_name;
+    if !name.is_empty() {
+        let class = json!({
+            "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": { "name": name }, "value": 1000,
+        });
+        objects::apply(&context.client(), class, None).await?;
+    }
+    Ok(())
 }
 
 /// Who makes such a set makes the service accounts that its pods name.

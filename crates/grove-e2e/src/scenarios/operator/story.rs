@@ -9,23 +9,23 @@ use crate::scenario::{Change, Context, GangState, PodState};
 
 /// Where a story begins.
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
+pub(in crate::scenarios) struct Mark {
     pods: usize,
     gangs: usize,
 }
 
-pub(super) fn mark(context: &Context) -> Result<Mark> {
+pub(in crate::scenarios) fn mark(context: &Context) -> Result<Mark> {
     Ok(Mark { pods: context.log.mark(), gangs: context.gangs()?.mark() })
 }
 
 /// What happened since.
-pub(super) struct Story {
+pub(in crate::scenarios) struct Story {
     pods: Vec<Change<PodState>>,
     gangs: Vec<Change<GangState>>,
 }
 
 impl Story {
-    pub(super) fn since(context: &Context, mark: Mark) -> Result<Self> {
+    pub(in crate::scenarios) fn since(context: &Context, mark: Mark) -> Result<Self> {
         Ok(Self {
             pods: context.log.since(mark.pods, &context.namespace),
             gangs: context.gangs()?.since(mark.gangs, &context.namespace),
@@ -44,23 +44,23 @@ impl Story {
     }
 
     /// When each pod lost its gate.
-    pub(super) fn ungated(&self) -> BTreeMap<&str, u64> {
+    pub(in crate::scenarios) fn ungated(&self) -> BTreeMap<&str, u64> {
         self.first(|it| !is_gated(it))
     }
 
     /// When each pod was bound.
-    pub(super) fn bound(&self) -> BTreeMap<&str, u64> {
+    pub(in crate::scenarios) fn bound(&self) -> BTreeMap<&str, u64> {
         self.first(|it| it.node.is_some())
     }
 
     /// UIDs and names of pods that were deleted, or marked for it.
-    pub(super) fn deleted_pods(&self) -> BTreeMap<String, String> {
+    pub(in crate::scenarios) fn deleted_pods(&self) -> BTreeMap<String, String> {
         let gone = self.pods.iter().filter(|it| it.after.as_ref().is_none_or(|it| it.terminating));
         gone.map(|it| (it.uid.clone(), it.name.clone())).collect()
     }
 
     /// Pods of cliques with their labels, as they were first seen.
-    pub(super) fn pods(&self) -> BTreeMap<&str, &PodState> {
+    pub(in crate::scenarios) fn pods(&self) -> BTreeMap<&str, &PodState> {
         let mut first = BTreeMap::new();
         for change in &self.pods {
             if let Some(pod) = &change.after {
@@ -71,7 +71,7 @@ impl Story {
     }
 
     /// Every pod came with its gate, and lost it after its gang listed it and said that it is complete.
-    pub(super) fn check_gates(&self) -> Result<()> {
+    pub(in crate::scenarios) fn check_gates(&self) -> Result<()> {
         let (ungated, pods) = (self.ungated(), self.pods());
         ensure!(!ungated.is_empty(), "no pod was let go");
         for (name, pod) in &pods {
@@ -101,7 +101,7 @@ impl Story {
     }
 
     /// A gang that was complete stays so, and what it lists is never emptied.
-    pub(super) fn check_gangs(&self) -> Result<()> {
+    pub(in crate::scenarios) fn check_gangs(&self) -> Result<()> {
         let mut before: BTreeMap<(&str, &str), &GangState> = BTreeMap::new();
         for change in &self.gangs {
             let Some(now) = change.after.as_ref().filter(|it| !it.terminating) else { continue };
@@ -128,6 +128,6 @@ fn is_gated(pod: &PodState) -> bool {
     pod.gates.iter().any(|it| it == gates::POD_GANG_PENDING)
 }
 
-pub(super) fn gated<'a>(pods: &'a [PodState], gang: &str) -> Vec<&'a PodState> {
+pub(in crate::scenarios) fn gated<'a>(pods: &'a [PodState], gang: &str) -> Vec<&'a PodState> {
     pods.iter().filter(|it| it.label(labels::POD_GANG) == gang && is_gated(it)).collect()
 }

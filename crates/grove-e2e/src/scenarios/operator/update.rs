@@ -1,4 +1,4 @@
-//! Replicas that an autoscaler chose stay, and a changed template restarts nothing.
+//! Replicas that an autoscaler chose stay, and a changed template restarts nothing where others delete the pods.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,8 @@ pub(super) async fn replicas_and_template(context: &mut Context) -> Result<()> {
         // Only for cliques that are made later.
         clique.spec.replicas = clique.spec.replicas.map(|it| it + 1);
     }
-    let template = json!({ "spec": { "template": set.spec.template } });
+    let strategy = json!({ "type": "OnDelete" });
+    let template = json!({ "spec": { "template": set.spec.template, "updateStrategy": strategy } });
     patch::<PodCliqueSet>(context, "web", &template).await?;
     // minAvailable cannot be changed, so group members keep their size in what is wanted.
     let sizes = sizes(&before);

@@ -6,43 +6,43 @@ use grove_api::{names, wire::PodCliqueSet};
 
 /// A PodClique.
 #[derive(Clone, Debug)]
-pub(super) struct WantedClique {
-    pub(super) replicas: i32,
-    pub(super) minimum: i32,
-    pub(super) gang: String,
+pub(in crate::scenarios) struct WantedClique {
+    pub(in crate::scenarios) replicas: i32,
+    pub(in crate::scenarios) minimum: i32,
+    pub(in crate::scenarios) gang: String,
     /// The gang that goes first.
-    pub(super) base: Option<String>,
-    pub(super) set_replica: u32,
+    pub(in crate::scenarios) base: Option<String>,
+    pub(in crate::scenarios) set_replica: u32,
     /// Scaling group and replica in it.
-    pub(super) group: Option<(String, u32)>,
+    pub(in crate::scenarios) group: Option<(String, u32)>,
 }
 
 /// All children of a set.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) set: String,
-    pub(super) replicas: i32,
-    pub(super) cliques: BTreeMap<String, WantedClique>,
+pub(in crate::scenarios) struct Wanted {
+    pub(in crate::scenarios) set: String,
+    pub(in crate::scenarios) replicas: i32,
+    pub(in crate::scenarios) cliques: BTreeMap<String, WantedClique>,
     /// Replicas of each scaling group.
-    pub(super) groups: BTreeMap<String, i32>,
+    pub(in crate::scenarios) groups: BTreeMap<String, i32>,
     /// Groups of each gang, with their minima.
-    pub(super) gangs: BTreeMap<String, BTreeMap<String, i32>>,
-    pub(super) services: BTreeSet<String>,
-    pub(super) autoscalers: BTreeSet<String>,
+    pub(in crate::scenarios) gangs: BTreeMap<String, BTreeMap<String, i32>>,
+    pub(in crate::scenarios) services: BTreeSet<String>,
+    pub(in crate::scenarios) autoscalers: BTreeSet<String>,
     /// Whether all pods are of the current template.
-    pub(super) is_current: bool,
+    pub(in crate::scenarios) is_current: bool,
     /// How many pods may still be terminating.
-    pub(super) lingering: usize,
+    pub(in crate::scenarios) lingering: usize,
 }
 
 impl Wanted {
     /// As the set says.
-    pub(super) fn of(set: &PodCliqueSet) -> Self {
+    pub(in crate::scenarios) fn of(set: &PodCliqueSet) -> Self {
         Self::scaled(set, &[])
     }
 
     /// As the set says, but for cliques and groups that were scaled.
-    pub(super) fn scaled(set: &PodCliqueSet, scaled: &[(&str, i32)]) -> Self {
+    pub(in crate::scenarios) fn scaled(set: &PodCliqueSet, scaled: &[(&str, i32)]) -> Self {
         let mut wanted = Self {
             set: set.metadata.name.clone().unwrap_or_default(),
             replicas: set.spec.replicas,
@@ -61,12 +61,12 @@ impl Wanted {
     }
 
     /// Pods of an old template may be there.
-    pub(super) fn with_old_pods(self) -> Self {
+    pub(in crate::scenarios) fn with_old_pods(self) -> Self {
         Self { is_current: false, ..self }
     }
 
     /// So many pods are stuck.
-    pub(super) fn with_lingering(self, lingering: usize) -> Self {
+    pub(in crate::scenarios) fn with_lingering(self, lingering: usize) -> Self {
         Self { lingering, ..self }
     }
 

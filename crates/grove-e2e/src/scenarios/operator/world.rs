@@ -18,20 +18,20 @@ use crate::scenario::Context;
 
 /// The objects of a namespace.
 #[derive(Clone, Debug)]
-pub(super) struct World {
-    pub(super) sets: Vec<PodCliqueSet>,
-    pub(super) groups: Vec<PodCliqueScalingGroup>,
-    pub(super) cliques: Vec<PodClique>,
-    pub(super) gangs: Vec<PodGang>,
-    pub(super) services: Vec<Service>,
-    pub(super) autoscalers: Vec<HorizontalPodAutoscaler>,
-    pub(super) pods: Vec<Pod>,
+pub(in crate::scenarios) struct World {
+    pub(in crate::scenarios) sets: Vec<PodCliqueSet>,
+    pub(in crate::scenarios) groups: Vec<PodCliqueScalingGroup>,
+    pub(in crate::scenarios) cliques: Vec<PodClique>,
+    pub(in crate::scenarios) gangs: Vec<PodGang>,
+    pub(in crate::scenarios) services: Vec<Service>,
+    pub(in crate::scenarios) autoscalers: Vec<HorizontalPodAutoscaler>,
+    pub(in crate::scenarios) pods: Vec<Pod>,
 }
 
 impl World {
     /// Lists everything, children before what they are counted in: a status that is right is not held against younger
     /// children.
-    pub(super) async fn read(context: &Context) -> Result<Self> {
+    pub(in crate::scenarios) async fn read(context: &Context) -> Result<Self> {
         Ok(Self {
             pods: list(context).await?,
             services: list(context).await?,
@@ -44,7 +44,7 @@ impl World {
     }
 
     /// Whether nothing is left; else what is.
-    pub(super) fn leftovers(&self) -> Vec<String> {
+    pub(in crate::scenarios) fn leftovers(&self) -> Vec<String> {
         fn names<K: Resource<DynamicType = ()>>(all: &[K]) -> impl Iterator<Item = String> + '_ {
             all.iter().map(|it| format!("{} {}", K::kind(&()), it.name_any()))
         }
@@ -59,18 +59,18 @@ impl World {
     }
 
     /// The names of all pods by UID.
-    pub(super) fn uids(&self) -> BTreeMap<String, String> {
+    pub(in crate::scenarios) fn uids(&self) -> BTreeMap<String, String> {
         self.pods.iter().map(|it| (it.uid().unwrap_or_default(), it.name_any())).collect()
     }
 
     /// UIDs of the pods of cliques whose names begin with `prefix`.
-    pub(super) fn uids_of(&self, prefix: &str) -> BTreeSet<String> {
+    pub(in crate::scenarios) fn uids_of(&self, prefix: &str) -> BTreeSet<String> {
         let of_clique = |it: &&Pod| label(*it, labels::POD_CLIQUE).starts_with(prefix);
         self.pods.iter().filter(of_clique).map(|it| it.uid().unwrap_or_default()).collect()
     }
 
     /// A pod of a clique, by its index.
-    pub(super) fn pod(&self, clique: &str, index: u32) -> Result<&Pod> {
+    pub(in crate::scenarios) fn pod(&self, clique: &str, index: u32) -> Result<&Pod> {
         let wanted = index.to_string();
         let found = self.pods.iter().find(|it| {
             label(*it, labels::POD_CLIQUE) == clique
@@ -80,19 +80,19 @@ impl World {
         found.with_context(|| format!("{clique} has no pod {index}"))
     }
 
-    pub(super) fn set(&self, name: &str) -> Result<&PodCliqueSet> {
+    pub(in crate::scenarios) fn set(&self, name: &str) -> Result<&PodCliqueSet> {
         named(&self.sets, name)
     }
 
-    pub(super) fn clique(&self, name: &str) -> Result<&PodClique> {
+    pub(in crate::scenarios) fn clique(&self, name: &str) -> Result<&PodClique> {
         named(&self.cliques, name)
     }
 
-    pub(super) fn group(&self, name: &str) -> Result<&PodCliqueScalingGroup> {
+    pub(in crate::scenarios) fn group(&self, name: &str) -> Result<&PodCliqueScalingGroup> {
         named(&self.groups, name)
     }
 
-    pub(super) fn gang(&self, name: &str) -> Result<&PodGang> {
+    pub(in crate::scenarios) fn gang(&self, name: &str) -> Result<&PodGang> {
         named(&self.gangs, name)
     }
 }
@@ -102,11 +102,14 @@ async fn list<K: Child>(context: &Context) -> Result<Vec<K>> {
     Ok(list.with_context(|| format!("list {}", K::kind(&())))?.items)
 }
 
-pub(super) fn named<'a, K: Resource<DynamicType = ()>>(all: &'a [K], name: &str) -> Result<&'a K> {
+pub(in crate::scenarios) fn named<'a, K: Resource<DynamicType = ()>>(
+    all: &'a [K],
+    name: &str,
+) -> Result<&'a K> {
     all.iter().find(|it| it.name_any() == name).with_context(|| format!("no {} {name}", K::kind(&())))
 }
 
 /// A label, empty where there is none.
-pub(super) fn label<'a, K: Resource>(object: &'a K, key: &str) -> &'a str {
+pub(in crate::scenarios) fn label<'a, K: Resource>(object: &'a K, key: &str) -> &'a str {
     object.labels().get(key).map(String::as_str).unwrap_or_default()
 }

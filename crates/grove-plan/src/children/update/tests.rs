@@ -13,7 +13,7 @@ use crate::{
 const HASH: &str = labels::POD_TEMPLATE_HASH;
 
 fn context(set: &PodCliqueSet) -> Context<'_> {
-    Context { set, default_scheduler: "default-scheduler" }
+    Context { set, default_scheduler: "default-scheduler", form: "" }
 }
 
 /// The clique `fe` as the template wants it.
@@ -138,6 +138,103 @@ fn a_hash_of_another_implementation_goes_when_the_content_differs() {
         assert_eq!(patch["metadata"]["labels"][HASH], **hash, "{what}: {patch}");
         assert_eq!(clique_patch(&with(&current, &patch), &want), None, "{what}: and then there is rest");
     }
+}
+
+/// Env and volumes of the clique `fe` in this order, and its image.
+fn listed(order: [usize; 2], image: &str) -> PodCliqueSet {
+    let mut set = labelled();
+    let env = [json!({ "name": "A", "value": "1" }), json!({ "name": "B", "value": "2" })];
+    let volumes =
+        [json!({ "name": "v", "emptyDir": {} }), json!({ "name": "w", "configMap": { "name": "c" } })];
+    let pod = json!({
+        "containers": [{ "name": "main", "image": image, "env": order.map(|it| env[it].clone()) }],
+        "volumes": order.map(|it| volumes[it].clone()),
+    });
+    set.spec.template.cliques[0].spec.pod_spec = serde_json::from_value(pod).unwrap();
+    set
+}
+
+/// Whoever made the clique: lists in another order are the same lists, and nothing is written.
+#[test]
+fn reordered_lists_write_nothing() {
+    let current = wanted(&listed([0, 1], "model:1"));
+    let reordered = wanted(&listed([1, 0], "model:1"));
+    let with_hash = |hash: &str| with(&current, &json!({ "metadata": { "labels": { HASH: hash } } }));
+    let ours = current.metadata.labels.as_ref().unwrap()[HASH].clone();
+    // Our own, one of the form before this one, one of upstream Grove.
+    for hash in [ours.as_str(), "45db8fbd7449b7c6f5b4", "5d8c4f"] {
+        assert_eq!(clique_patch(&with_hash(hash), &reordered), None, "{hash}");
+        assert!(same_template(&with_hash(hash), &reordered), "{hash}");
+
+        let changed = wanted(&listed([1, 0], "model:2"));
+        let patch = clique_patch(&with_hash(hash), &changed).unwrap();
+        let new = &changed.metadata.labels.as_ref().unwrap()[HASH];
+        assert_eq!(patch["metadata"]["labels"], json!({ HASH: new }), "{hash}");
+        assert!(!same_template(&with_hash(hash), &changed), "{hash}");
+        assert_eq!(
+            clique_patch(&with(&with_hash(hash), &patch), &changed),
+            None,
+            "{hash}: and then there is rest"
+        );
+    }
+}
+
+/// Upstream Grove writes cliques with Kubernetes' own types, which write some things otherwise than the user did.
+#[test]
+fn what_upstream_writes_otherwise_is_the_same() {
+    let mut set = set("fe=2/1");
+    let theirs = |container: Value, pod: Value| {
+        let mut pod = pod;
+        pod["containers"] = json!([container]);
+        pod
+    };
+    let written = theirs(
+        json!({ "name": "main", "image": "model:1", "tty": false, "workingDir": "",
+                "resources": { "limits": { "cpu": "1000m", "memory": "2048Mi" } },
+                "livenessProbe": { "tcpSocket": { "port": 80 }, "initialDelaySeconds": 0 },
+                "env": [{ "name": "CPUS", "valueFrom": { "resourceFieldRef": { "resource": "limits.cpu" } } }] }),
+        json!({ "hostNetwork": false, "volumes": [{ "name": "v", "emptyDir": { "sizeLimit": "1024Mi" } }] }),
+    );
+    let stored = theirs(
+        json!({ "name": "main", "image": "model:1",
+                "resources": { "limits": { "cpu": "1", "memory": "2Gi" } },
+                "livenessProbe": { "tcpSocket": { "port": 80 } },
+                "env": [{ "name": "CPUS", "valueFrom": { "resourceFieldRef": { "resource": "limits.cpu", "divisor": "0" } } }] }),
+        json!({ "volumes": [{ "name": "v", "emptyDir": { "sizeLimit": "1Gi" } }] }),
+    );
+    set.spec.template.cliques[0].spec.pod_spec = serde_json::from_value(stored).unwrap();
+    let current = with(&wanted(&set), &json!({ "metadata": { "labels": { HASH: "5d8c4f" } } }));
+    set.spec.template.cliques[0].spec.pod_spec = serde_json::from_value(written).unwrap();
+    assert_eq!(clique_patch(&current, &wanted(&set)), None);
+}
+
+/// A member is told how large its group is, which is no reason to replace pods, whoever wrote their hash.
+#[test]
+fn the_size_of_a_group_makes_no_new_template() {
+    let member = |text: &str| {
+        let set = set(text);
+        let config = &set.spec.template.scaling_groups[0];
+        let clique = layout::members(&set, 0, config, 0).next().unwrap();
+        objects::clique(context(&set), &clique, None)
+    };
+    let small = member("x=1/1 y=2/1 | g=2/1:x,y");
+    let old = with(&small, &json!({ "metadata": { "labels": { HASH: "5d8c4f" } } }));
+    let large = member("x=1/1 y=4/1 | g=2/1:x,y");
+    for current in [&small, &old] {
+        let patch = clique_patch(current, &large).unwrap();
+        assert_eq!(patch.get("metadata"), None, "its hash stays: {patch}");
+        let env = &patch["spec"]["podSpec"]["containers"][0]["env"];
+        assert_eq!(env[1], json!({ "name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": "5" }));
+        assert!(same_template(current, &large));
+    }
+    // The same variable of a clique that is in no group is the user's.
+    let named = |value: &str| {
+        let mut set = set("fe=1/1");
+        let env = json!([{ "name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": value }]);
+        set.spec.template.cliques[0].spec.pod_spec.containers[0].env = serde_json::from_value(env).unwrap();
+        wanted(&set)
+    };
+    assert!(!same_template(&named("1"), &named("2")));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Counters, conditions and hashes of a clique.
 
-use grove_api::wire::{Condition, PodCliqueUpdateProgress, Time};
+use grove_api::wire::Condition;
 
 use super::*;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 /// The first clique of a set, standalone or member, with the hash that fixtures have.
 fn first(text: &str) -> PodClique {
     let set = set(text);
-    let context = Context { set: &set, default_scheduler: "" };
+    let context = Context { set: &set, default_scheduler: "", form: "" };
     let members = set.spec.template.scaling_groups.iter().flat_map(|it| layout::members(&set, 0, it, 0));
     let wanted = layout::standalone(&set, 0).chain(members).next().unwrap();
     let mut clique = objects::clique(context, &wanted, None);
@@ -23,7 +23,19 @@ fn first(text: &str) -> PodClique {
 fn report<'a>(clique: &'a PodClique, pods: &str) -> CliqueReport<'a> {
     let tally = Tally::of(&self::pods(pods), HASH);
     let (acted, now) = (Some(1), at(10));
-    CliqueReport { clique, tally, refusal: None, set: "inf", generation_hash: Some("gen-2"), acted, now }
+    CliqueReport {
+        clique,
+        tally,
+        refusal: None,
+        set: "inf",
+        generation_hash: "gen-2",
+        is_current: true,
+        pace: Pace::Rolling,
+        has_turn: false,
+        replacing: None,
+        acted,
+        now,
+    }
 }
 
 #[test]
@@ -116,12 +128,64 @@ fn an_update_suspends_judgement() {
     let mut breached = |ended| {
         clique.status =
             Some(PodCliqueStatus { update_progress: Some(progress(ended)), ..PodCliqueStatus::default() });
-        let got = super::clique(&report(&clique, "0r"));
-        assert_eq!(got.update_progress, Some(progress(ended)), "not ours to change");
+        let got = super::clique(&CliqueReport { has_turn: true, ..report(&clique, "0r") });
         (conditions(&got.conditions)[1].clone(), got.current_pod_template_hash)
     };
     assert_eq!(breached(None), ("MinAvailableBreached=Unknown/UpdateInProgress".to_owned(), None));
     assert_eq!(breached(Some(5)).0, "MinAvailableBreached=True/ScheduledReplicasBelowMinAvailable");
+}
+
+/// Pods, whether it has its turn, and the pace; then whether the progress is open or ended, or there is none.
+#[test]
+fn an_update_begins_with_the_turn_and_ends_when_all_is_as_wanted() {
+    let mut clique = first("fe=3/2");
+    let mut step = |pods: &str, has_turn: bool, pace: Pace| {
+        let got = super::clique(&CliqueReport { pace, has_turn, ..report(&clique, pods) });
+        let said = match &got.update_progress {
+            None => "none".to_owned(),
+            Some(it) => {
+                let current = it.ready_pods_selected_to_update.as_ref().map_or("", |it| it.current.as_str());
+                format!("{} {current}", if it.update_ended_at.is_some() { "ended" } else { "open" })
+            }
+        };
+        clique.status = Some(got);
+        said.trim().to_owned()
+    };
+    assert_eq!(step("0r 1r 2r", true, Pace::Rolling), "none", "nothing is old");
+    assert_eq!(step("0ro 1ro 2ro", false, Pace::Rolling), "none");
+    assert_eq!(step("0ro 1ro 2ro", true, Pace::Paused), "none");
+    assert_eq!(step("0ro 1ro 2ro", true, Pace::Rolling), "open");
+    assert_eq!(step("0r 1ro 2ro", false, Pace::Paused), "open", "it goes on later");
+    assert_eq!(step("0r 1r", true, Pace::Rolling), "open", "one is missing");
+    assert_eq!(step("0r 1n 2n", true, Pace::Rolling), "open", "too few are ready");
+    assert_eq!(step("0r 1r 2n", true, Pace::Rolling), "open", "fewer than when it began");
+    assert_eq!(step("0r 1r 2r", true, Pace::Rolling), "ended");
+    assert_eq!(step("0r 1n 2n", true, Pace::Rolling), "ended", "what is done is done");
+    assert_eq!(step("0r 1r 2ro", true, Pace::Rolling), "open", "another one");
+    assert_eq!(step("0r 1r 2ro", false, Pace::OnDelete), "ended", "from now on others delete them");
+}
+
+#[test]
+fn an_update_names_the_pod_that_goes() {
+    let clique = first("fe=2/1");
+    let going = CliqueReport { has_turn: true, replacing: Some("x"), ..report(&clique, "0ro 1ro!") };
+    let progress = super::clique(&going).update_progress.unwrap();
+    assert_eq!(progress.ready_pods_selected_to_update.unwrap().current, "x");
+    assert_eq!(
+        (progress.pod_clique_set_generation_hash.as_str(), progress.pod_template_hash.as_str()),
+        ("gen-2", HASH)
+    );
+}
+
+#[test]
+fn where_others_delete_pods_an_update_ends_where_it_begins() {
+    let clique = first("fe=2/1");
+    let waits = CliqueReport { pace: Pace::OnDelete, ..report(&clique, "0ro 1ro") };
+    let progress = super::clique(&waits).update_progress.unwrap();
+    assert_eq!(
+        (progress.update_started_at, progress.update_ended_at),
+        (Some(Time(at(10))), Some(Time(at(10))))
+    );
 }
 
 /// Dynamo and the set wait for `observedGeneration`; before it nothing is judged.
@@ -155,16 +219,16 @@ fn hashes_advance_when_every_pod_is_updated() {
     };
     clique.status = Some(before);
     let rows = [
-        ("0r 1ro", Some("gen-2"), ("gen-1", "old")),
-        ("0ro 1ro", Some("gen-2"), ("gen-1", "old")),
-        // Whether the clique is of the set's template is not known.
-        ("0r 1r", None, ("gen-1", "old")),
-        ("0r 1r", Some("gen-2"), ("gen-2", HASH)),
-        ("0r 1ro!", Some("gen-2"), ("gen-2", HASH)),
-        ("", Some("gen-2"), ("gen-2", HASH)),
+        ("0r 1ro", true, ("gen-1", "old")),
+        ("0ro 1ro", true, ("gen-1", "old")),
+        // The clique is not of the set's template.
+        ("0r 1r", false, ("gen-1", "old")),
+        ("0r 1r", true, ("gen-2", HASH)),
+        ("0r 1ro!", true, ("gen-2", HASH)),
+        ("", true, ("gen-2", HASH)),
     ];
-    for (pods, generation_hash, (generation, template)) in rows {
-        let got = super::clique(&CliqueReport { generation_hash, ..report(&clique, pods) });
+    for (pods, is_current, (generation, template)) in rows {
+        let got = super::clique(&CliqueReport { is_current, ..report(&clique, pods) });
         assert_eq!(got.current_pod_clique_set_generation_hash.as_deref(), Some(generation), "{pods}");
         assert_eq!(got.current_pod_template_hash.as_deref(), Some(template), "{pods}");
     }

@@ -101,6 +101,25 @@ fn the_scheduler_is_quoted() {
     assert_eq!(words(&scene, "Scheduled"), "inf-0-dec has 0 of at least 2 bound");
 }
 
+/// The scheduler's words about the whole gang say more than those about one pod; and where it was never told, neither
+/// is true.
+#[test]
+fn the_backend_is_quoted_first() {
+    let mut scene = Scene::base(PAIR);
+    scene.pods(&[("fe", "0p 1p"), ("dec", "0p 1p")]);
+    scene.role("dec").pods[1].unschedulable = Some("0/8 nodes are available".to_owned());
+    scene.words = Some(("Unschedulable", "room for 1 of 4 pods"));
+    assert!(say(&mut scene, true, 1).contains("Scheduled=False/Unschedulable"));
+    assert_eq!(words(&scene, "Scheduled"), "room for 1 of 4 pods");
+    scene.told = Told::Failed("SchedulerBackendFailed", "refused by policy");
+    assert!(say(&mut scene, false, 2).contains("Scheduled=False/SchedulerBackendFailed"));
+    assert_eq!(words(&scene, "Scheduled"), "refused by policy");
+    // Also before there is any pod: none is created.
+    let mut scene = Scene::base(PAIR);
+    scene.told = Told::Failed("SchedulerBackendNotReady", "no CRD");
+    assert!(say(&mut scene, false, 3).contains("Scheduled=False/SchedulerBackendNotReady"));
+}
+
 #[test]
 fn a_scaled_gang_says_that_it_waits() {
     let mut scene = Scene::new("a=1/1 | g=2/1:a", Place::Scaled { replica: 0, group: "g", group_replica: 1 });

@@ -1,6 +1,8 @@
 //! Counters, conditions and the list of gangs of a set.
 
-use grove_api::wire::{Condition, PodGangStatus, PodGangStatusSummary, Time};
+use grove_api::wire::{
+    Condition, PodGangStatus, PodGangStatusSummary, Time, UpdateStrategy, UpdateStrategyType,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::*;
@@ -153,6 +155,8 @@ fn a_refusal_is_quoted_while_it_lasts() {
 #[test]
 fn a_pending_update_is_said_and_then_done() {
     let mut deployed = ready(1).written();
+    deployed.set.spec.update_strategy =
+        Some(UpdateStrategy { type_: UpdateStrategyType::OnDelete, ..UpdateStrategy::default() });
     assert_eq!(said(&super::set(&deployed.report()), "UpdatePending"), None, "nothing was ever pending");
     deployed = deployed.with("inf-0-fe", "0r 1ro").with("inf-0-pd-0-pre", "0ro 0r!");
     let got = super::set(&deployed.report());
@@ -162,6 +166,56 @@ fn a_pending_update_is_said_and_then_done() {
     deployed = deployed.with("inf-0-fe", "0r 1r").with("inf-0-pd-0-pre", "0r 0ro!");
     let got = super::set(&deployed.report());
     assert_eq!(said(&got, "UpdatePending").as_deref(), Some("UpdatePending=False/AllPodsCurrent"));
+}
+
+#[test]
+fn a_changed_template_that_waits_is_said() {
+    let mut deployed = ready(1).written();
+    deployed.set.spec.update_strategy = Some(UpdateStrategy { paused: true, ..UpdateStrategy::default() });
+    let held =
+        SetReport { update: UpdateSeen { is_held: true, ..UpdateSeen::default() }, ..deployed.report() };
+    assert_eq!(said(&super::set(&held), "UpdatePending").as_deref(), Some("UpdatePending=True/UpdatePaused"));
+}
+
+/// One replica after the other; what it waits for is said, and when it is stuck.
+#[test]
+fn an_update_says_where_it_is() {
+    let mut deployed = ready(2).written();
+    let step = |deployed: &mut Deployed, update: UpdateSeen, now: i64| {
+        let report = SetReport { update, now: at(now), ..deployed.report() };
+        let got = super::set(&report);
+        let progress = got.update_progress.clone().unwrap_or_default();
+        let turn = progress.currently_updating.first().map(|it| it.replica_index);
+        let text = format!("{:?} {}", turn, message(&got.conditions, "UpdateInProgress"));
+        let said = said(&got, "UpdateInProgress").unwrap_or_default();
+        deployed.set.status = Some(got);
+        (said, text)
+    };
+    assert_eq!(step(&mut deployed, UpdateSeen::default(), 10).0, "", "there never was one");
+    deployed = deployed.with("inf-0-fe", "0ro 1ro").with("inf-1-fe", "0ro 1ro");
+    let (said, text) = step(&mut deployed, UpdateSeen::default(), 10);
+    assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
+    assert_eq!(text, "Some(0) 12 of 16 pods are of the current template; replica 0 has its turn");
+    let waits =
+        || UpdateSeen { moved: Some(at(20)), waits_for: Some("pod x: why".to_owned()), is_held: false };
+    deployed = deployed.with("inf-0-fe", "0ro 1n");
+    let (said, text) = step(&mut deployed, waits(), 619);
+    assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
+    assert!(text.ends_with("; replica 0 has its turn, and waits for pod x: why"), "{text}");
+    assert_eq!(step(&mut deployed, waits(), 620).0, "UpdateInProgress=True/ProgressDeadlineExceeded");
+    deployed = deployed.with("inf-0-fe", "0r 1r").written();
+    let (said, text) = step(&mut deployed, UpdateSeen::default(), 630);
+    assert_eq!((said.as_str(), &text[..7]), ("UpdateInProgress=True/ReplacingPods", "Some(1)"));
+    deployed = deployed.with("inf-1-fe", "0r 1r").written();
+    let (said, text) = step(&mut deployed, UpdateSeen::default(), 640);
+    assert_eq!(said, "UpdateInProgress=False/UpdateEnded");
+    assert_eq!(text, "None 16 of 16 pods are of the current template");
+    let progress = deployed.set.status.unwrap().update_progress.unwrap();
+    assert_eq!((progress.updated_pod_cliques_count, progress.total_pod_cliques_count), (2, 2));
+    assert_eq!(
+        (progress.updated_pod_clique_scaling_groups_count, progress.total_pod_clique_scaling_groups_count),
+        (2, 2)
+    );
 }
 
 #[test]
@@ -175,6 +229,26 @@ fn topology_is_said_and_forgotten() {
     );
     deployed.set.status = Some(got);
     assert_eq!(said(&super::set(&deployed.report()), "TopologyLevels"), None);
+}
+
+#[test]
+fn what_the_scheduler_passes_over_is_said_until_it_does_not() {
+    let mut deployed = ready(1).written();
+    assert_eq!(said(&super::set(&deployed.report()), "SchedulerCapabilityGap"), None);
+    let passed = |sentences: &[&str]| Some(sentences.iter().map(ToString::to_string).collect());
+    let gap = SetReport { passed_over: passed(&["No gangs: too old.", "No queues."]), ..deployed.report() };
+    let got = super::set(&gap);
+    let want = "SchedulerCapabilityGap=True/FeaturesPassedOver";
+    assert_eq!(said(&got, "SchedulerCapabilityGap").as_deref(), Some(want));
+    assert_eq!(message(&got.conditions, "SchedulerCapabilityGap"), "No gangs: too old. No queues.");
+    deployed.set.status = Some(got);
+    // While the backend is not ready, nobody knows; a restart must not make the condition come and go.
+    let unknown = SetReport { passed_over: None, ..deployed.report() };
+    assert_eq!(
+        message(&super::set(&unknown).conditions, "SchedulerCapabilityGap"),
+        "No gangs: too old. No queues."
+    );
+    assert_eq!(said(&super::set(&deployed.report()), "SchedulerCapabilityGap"), None);
 }
 
 fn gang(name: &str, phase: &str, unhealthy: Option<&str>) -> PodGang {
@@ -224,6 +298,30 @@ fn gangs_in_need_of_attention_are_listed_first() {
     assert_eq!(listed(&got), want);
     let words = message(&got.conditions, "Progressing");
     assert!(words.ends_with("gangs: 2 running, 2 starting, 3 pending, 2 unhealthy"), "{words}");
+}
+
+/// Whoever looks at the set need not look at its gangs to know what is missing.
+#[test]
+fn the_first_gang_without_a_place_says_why() {
+    let said = |reason: &str| {
+        let mut deployed = ready(1).written();
+        let mut stuck = gang("b", "Pending", None);
+        let scheduled = Condition {
+            type_: "Scheduled".to_owned(),
+            status: "False".to_owned(),
+            reason: reason.to_owned(),
+            message: "room for 1 of 4 pods".to_owned(),
+            ..gang("x", "", Some("True")).status.unwrap().conditions[0].clone()
+        };
+        stuck.status.as_mut().unwrap().conditions = vec![scheduled];
+        deployed.gangs = vec![gang("a", "Running", None), stuck];
+        message(&super::set(&deployed.report()).conditions, "Progressing").to_owned()
+    };
+    let want = "gangs: 1 running, 0 starting, 1 pending, 0 unhealthy";
+    for reason in ["Unschedulable", "SchedulerBackendNotReady", "SchedulerBackendFailed", "GangNotHonoured"] {
+        assert!(said(reason).ends_with(&format!("{want}; b: room for 1 of 4 pods")), "{}", said(reason));
+    }
+    assert!(said("WaitingForBaseGang").ends_with(want), "it is not why the set has to wait");
 }
 
 #[test]

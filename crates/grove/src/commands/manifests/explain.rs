@@ -9,7 +9,7 @@ use super::installation::Installation;
 pub(super) fn rights(installation: &Installation) -> String {
     let mut text =
         String::from("| part | where | group | resources | verbs | what for |\n|---|---|---|---|---|---|\n");
-    for right in rights::rights(&installation.config, &installation.namespace) {
+    for right in rights::rights(&installation.config, &installation.namespace, &installation.uses) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", row(&right));
     }
@@ -25,7 +25,7 @@ fn row(right: &Right) -> String {
     let code = |words: &mut dyn Iterator<Item = &str>| {
         words.map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
     };
-    let mut resources = code(&mut right.resources.iter().copied());
+    let mut resources = code(&mut right.resources.iter().map(String::as_str));
     if !right.names.is_empty() {
         let names = code(&mut right.names.iter().map(String::as_str));
         let _ = write!(resources, ", only {names}");

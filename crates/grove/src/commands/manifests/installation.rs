@@ -3,6 +3,8 @@
 use std::{collections::BTreeMap, io, net::IpAddr};
 
 use grove_api::config::{CertProvisionMode, OperatorConfiguration};
+use grove_operator::rights::used_by;
+use grove_scheduler::{Registry, ResourceUse};
 use http::Uri;
 
 use super::{Manifests, invalid};
@@ -40,6 +42,8 @@ pub(super) enum Reach {
 pub(super) struct Installation {
     pub(super) namespace: String,
     pub(super) config: OperatorConfiguration,
+    /// What its scheduler backends read and write.
+    pub(super) uses: Vec<ResourceUse>,
     /// The configuration as it was written, comments and all: what is checked is what runs.
     pub(super) config_text: String,
     pub(super) image: String,
@@ -54,13 +58,13 @@ pub(super) struct Installation {
 
 impl Installation {
     /// Reads and checks what is asked for. `None` if the configuration is wrong, which has been told then.
-    pub(super) fn read(arguments: &Manifests) -> io::Result<Option<Self>> {
+    pub(super) fn read(arguments: &Manifests, registry: &Registry) -> io::Result<Option<Self>> {
         let source = match &arguments.config {
             Some(file) => input::read_file(file)?,
             None => Source { name: "<default>".to_owned(), text: DEFAULT_CONFIGURATION.to_owned() },
         };
         let mut report = Report::default();
-        let loaded = load_configuration(&source, &mut report);
+        let loaded = load_configuration(&source, registry, &mut report);
         report.print_aside()?;
         let Some(loaded) = loaded else { return Ok(None) };
         let config = loaded.config;
@@ -88,6 +92,7 @@ impl Installation {
             replicas: replicas(arguments.replicas, &config)?,
             ca_bundle: ca_bundle(arguments, &config)?,
             webhook_annotations: annotations(arguments, &config)?,
+            uses: used_by(registry, &loaded.profiles),
             config,
             config_text: source.text,
             image: arguments.image.clone(),
@@ -198,6 +203,7 @@ impl Installation {
         Self {
             namespace: "n".to_owned(),
             config: OperatorConfiguration::default(),
+            uses: Vec::new(),
             config_text: DEFAULT_CONFIGURATION.to_owned(),
             image: "grove:1".to_owned(),
             init_image: "grove-initc:1".to_owned(),

@@ -18,6 +18,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use grove_api::schema::CRDS;
+use grove_scheduler::Registry;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Serialize;
@@ -126,8 +127,8 @@ impl Object {
 }
 
 impl Manifests {
-    pub(crate) fn run(self) -> io::Result<Outcome> {
-        let Some(installation) = Installation::read(&self)? else { return Ok(Outcome::Unusable) };
+    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
+        let Some(installation) = Installation::read(&self, registry)? else { return Ok(Outcome::Unusable) };
         let mut out = io::stdout().lock();
         if self.explain_rights {
             out.write_all(explain::rights(&installation).as_bytes())?;

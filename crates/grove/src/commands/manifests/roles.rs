@@ -22,7 +22,7 @@ const ROLES: [(&str, &str, &str); 2] =
 
 pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
     let namespace = &installation.namespace;
-    let rights = rights(&installation.config, namespace);
+    let rights = rights(&installation.config, namespace, &installation.uses);
     let account = ServiceAccount {
         metadata: metadata(
             OPERATOR,
@@ -69,15 +69,14 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
 }
 
 fn rules(rights: &[Right], chosen: impl Fn(&Right) -> bool) -> Vec<PolicyRule> {
-    let all = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     rights
         .iter()
         .filter(|it| chosen(it))
         .map(|it| PolicyRule {
-            api_groups: Some(vec![it.group.to_owned()]),
-            resources: Some(all(it.resources)),
+            api_groups: Some(vec![it.group.clone()]),
+            resources: Some(it.resources.clone()),
             resource_names: (!it.names.is_empty()).then(|| it.names.clone()),
-            verbs: all(it.verbs),
+            verbs: it.verbs.iter().map(|it| (*it).to_owned()).collect(),
             non_resource_urls: None,
         })
         .collect()
@@ -99,6 +98,7 @@ fn subject(namespace: &str) -> Subject {
 #[cfg(test)]
 mod tests {
     use grove_api::config::OperatorConfiguration;
+    use grove_scheduler::builtin::builtin;
     use serde_json::{Value, json};
 
     use super::*;
@@ -106,11 +106,12 @@ mod tests {
     /// The roles are the table, whatever is on: nothing is lost on the way and nothing is added.
     #[test]
     fn the_roles_are_the_table() {
+        let uses: Vec<_> = builtin().all().iter().flat_map(|it| it.resources(&json!({}))).collect();
         for (elects, authorizes) in [(false, false), (true, false), (true, true)] {
             let mut config = OperatorConfiguration::default();
             config.leader_election.enabled = elects;
             config.authorizer.enabled = authorizes;
-            let mut wanted: Vec<_> = rights(&config, "n")
+            let mut wanted: Vec<_> = rights(&config, "n", &uses)
                 .into_iter()
                 .map(|it| {
                     let place = match it.place {
@@ -121,7 +122,8 @@ mod tests {
                     json!([place, [it.group], it.resources, names, it.verbs]).to_string()
                 })
                 .collect();
-            let objects = objects(&Installation { config, ..Installation::example() }).unwrap();
+            let uses = uses.clone();
+            let objects = objects(&Installation { config, uses, ..Installation::example() }).unwrap();
             let mut found = Vec::new();
             for role in objects.iter().map(|it| &it.value) {
                 for rule in role["rules"].as_array().into_iter().flatten() {

@@ -20,7 +20,7 @@ fn labels(more: &Value) -> Value {
     labels
 }
 
-pub(super) fn conditions(all: &[(&str, &str, &str, &str)]) -> Value {
+pub(in crate::commands) fn conditions(all: &[(&str, &str, &str, &str)]) -> Value {
     let condition = |(type_, status, reason, message): &(&str, &str, &str, &str)| {
         json!({
             "type": type_, "status": status, "reason": reason, "message": message,
@@ -30,7 +30,7 @@ pub(super) fn conditions(all: &[(&str, &str, &str, &str)]) -> Value {
     all.iter().map(condition).collect()
 }
 
-pub(super) fn set(replicas: i32, status: Value) -> PodCliqueSet {
+pub(in crate::commands) fn set(replicas: i32, status: Value) -> PodCliqueSet {
     let mut value = json!({
         "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet",
         "metadata": { "name": "chat", "namespace": "default", "generation": 2 },
@@ -42,7 +42,7 @@ pub(super) fn set(replicas: i32, status: Value) -> PodCliqueSet {
     object(value)
 }
 
-pub(super) fn group(name: &str, wanted: i32, available: i32) -> PodCliqueScalingGroup {
+pub(in crate::commands) fn group(name: &str, wanted: i32, available: i32) -> PodCliqueScalingGroup {
     object(json!({
         "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueScalingGroup",
         "metadata": { "name": name, "namespace": "default", "labels": labels(&json!({})) },
@@ -52,7 +52,7 @@ pub(super) fn group(name: &str, wanted: i32, available: i32) -> PodCliqueScaling
 }
 
 /// A clique of so many pods, of which `minimum` are needed.
-pub(super) fn clique(name: &str, gang: &str, wanted: i32, minimum: i32) -> PodClique {
+pub(in crate::commands) fn clique(name: &str, gang: &str, wanted: i32, minimum: i32) -> PodClique {
     object(json!({
         "apiVersion": "grove.io/v1alpha1", "kind": "PodClique",
         "metadata": { "name": name, "namespace": "default", "labels": labels(&json!({ "grove.io/podgang": gang })) },
@@ -61,7 +61,7 @@ pub(super) fn clique(name: &str, gang: &str, wanted: i32, minimum: i32) -> PodCl
     }))
 }
 
-pub(super) fn gang(name: &str, phase: &str, all: &[(&str, &str, &str, &str)]) -> PodGang {
+pub(in crate::commands) fn gang(name: &str, phase: &str, all: &[(&str, &str, &str, &str)]) -> PodGang {
     object(json!({
         "apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang",
         "metadata": { "name": name, "namespace": "default", "labels": labels(&json!({})) },
@@ -71,7 +71,7 @@ pub(super) fn gang(name: &str, phase: &str, all: &[(&str, &str, &str, &str)]) ->
 }
 
 /// A pod of a clique; `more` is put over it.
-pub(super) fn pod(clique: &str, index: usize, more: &Value) -> Pod {
+pub(in crate::commands) fn pod(clique: &str, index: usize, more: &Value) -> Pod {
     let mut value = json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
@@ -94,23 +94,23 @@ fn merge(target: &mut Value, more: &Value) {
     }
 }
 
-pub(super) fn ready() -> Value {
+pub(in crate::commands) fn ready() -> Value {
     json!({
         "spec": { "nodeName": "node" },
         "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] },
     })
 }
 
-pub(super) fn condition(type_: &str, status: &str, reason: &str, message: &str) -> Condition {
+pub(in crate::commands) fn condition(type_: &str, status: &str, reason: &str, message: &str) -> Condition {
     object(conditions(&[(type_, status, reason, message)])[0].clone())
 }
 
-pub(super) fn objects<K: kube::Resource>(all: Vec<K>) -> Objects<K> {
+pub(in crate::commands) fn objects<K: kube::Resource>(all: Vec<K>) -> Objects<K> {
     all.into_iter().map(|it| (key(&it), it)).collect()
 }
 
 /// Two roles: one whose pods are ready, and one without a place.
-pub(super) fn chat() -> Seen {
+pub(in crate::commands) fn chat() -> Seen {
     let no_place = json!({ "status": { "conditions": [
         { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available" },
     ] } });

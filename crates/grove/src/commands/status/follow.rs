@@ -18,15 +18,15 @@ use kube::{
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    read::{Kind, Question, causes, failure},
+    read::{Kind, Question},
     seen::{Objects, Seen, key},
 };
+use crate::cluster::{causes, failure};
 
 /// Changes come in bursts; nobody reads faster than this.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A change of one kind.
-#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 enum Change {
     Set(Event<PodCliqueSet>),
     Group(Event<PodCliqueScalingGroup>),
@@ -38,7 +38,7 @@ enum Change {
 type Changes = BoxStream<'static, Result<Change, watcher::Error>>;
 
 /// Shows what is there, and then every change, until `show` has had enough.
-pub(super) async fn follow(
+pub(in crate::commands) async fn follow(
     question: &Question,
     show: &mut dyn FnMut(&Seen) -> io::Result<ControlFlow<()>>,
 ) -> io::Result<()> {

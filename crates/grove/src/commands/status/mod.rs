@@ -4,29 +4,27 @@
 //! is shown, with `reasons` for what is awaited; `text` prints it.
 
 #[cfg(test)]
-mod fixture;
-mod follow;
+pub(super) mod fixture;
+pub(super) mod follow;
 mod overview;
-mod read;
-mod reasons;
-mod screen;
-mod seen;
+pub(super) mod read;
+pub(super) mod reasons;
+pub(super) mod screen;
+pub(super) mod seen;
 mod text;
 
-use std::{
-    io::{self, IsTerminal, Write},
-    ops::ControlFlow,
-    path::PathBuf,
-};
+use std::{io, ops::ControlFlow};
 
 use clap::Args;
 use serde::Serialize;
 
 use self::{overview::Overview, read::Question, screen::Screen, seen::Seen};
-use crate::{cli::Outcome, findings::Format};
-
-/// Moves to the upper left corner of a terminal and empties it.
-const CLEAR: &str = "\x1b[2J\x1b[H";
+use crate::{
+    cli::Outcome,
+    cluster::{Cluster, Reach, block_on},
+    findings::Format,
+    printer::Printer,
+};
 
 /// Show what runs, what is awaited and why.
 ///
@@ -58,27 +56,24 @@ pub(crate) struct Status {
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 
-    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account].
-    #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
-
-    /// Context of the kubeconfig [default: its current one].
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
+    #[command(flatten)]
+    reach: Reach,
 }
 
 impl Status {
     pub(crate) fn run(self) -> io::Result<Outcome> {
-        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(self.answer())
+        block_on(self.answer())
     }
 
     async fn answer(self) -> io::Result<Outcome> {
         let question = self.question().await?;
-        let mut printer = Printer { format: self.output, follows: self.watch, last: String::new() };
+        let mut printer = Printer::new(self.output, self.watch);
         let mut outcome = Outcome::Success;
         let mut show = |seen: &Seen| {
             outcome = match view(&question, seen) {
-                Some(view) => return printer.print(&view).map(|()| ControlFlow::Continue(())),
+                Some(view) => {
+                    return printer.print(&view, || view.text()).map(|()| ControlFlow::Continue(()));
+                }
                 None => missing(&question),
             };
             Ok(ControlFlow::Break(()))
@@ -96,11 +91,11 @@ impl Status {
     }
 
     async fn question(&self) -> io::Result<Question> {
-        let config = read::config(self.kubeconfig.as_deref(), self.context.as_deref()).await?;
-        let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        let Cluster { client, server, namespace } = self.reach.cluster().await?;
+        let namespace = self.namespace.clone().unwrap_or(namespace);
         Ok(Question {
-            server: config.cluster_url.to_string(),
-            client: read::client(config)?,
+            server,
+            client,
             namespace: (!self.all_namespaces).then_some(namespace),
             set: self.set.clone(),
         })
@@ -115,6 +110,15 @@ enum View {
     Overview(Overview),
 }
 
+impl View {
+    fn text(&self) -> String {
+        match self {
+            Self::Screen(screen) => text::screen(screen),
+            Self::Overview(overview) => text::overview(overview),
+        }
+    }
+}
+
 fn view(question: &Question, seen: &Seen) -> Option<View> {
     match &question.set {
         Some(set) => Screen::of(seen, set).map(|it| View::Screen(Box::new(it))),
@@ -127,38 +131,4 @@ fn missing(question: &Question) -> Outcome {
     let set = question.set.as_deref().unwrap_or_default();
     anstream::eprintln!("grove: there is no PodCliqueSet {set:?} in namespace {namespace:?}");
     Outcome::Findings
-}
-
-struct Printer {
-    format: Format,
-    follows: bool,
-    /// What was printed last; the same is not printed again.
-    last: String,
-}
-
-impl Printer {
-    fn print(&mut self, view: &View) -> io::Result<()> {
-        let json = |value: serde_json::Result<String>| value.map_err(io::Error::other);
-        let text = match (self.format, view) {
-            (Format::Json, view) if self.follows => format!("{}\n", json(serde_json::to_string(view))?),
-            (Format::Json, view) => format!("{}\n", json(serde_json::to_string_pretty(view))?),
-            (Format::Text, View::Screen(screen)) => text::screen(screen),
-            (Format::Text, View::Overview(overview)) => text::overview(overview),
-        };
-        if text == self.last {
-            return Ok(());
-        }
-        let is_first = self.last.is_empty();
-        self.last = text;
-        // anstream drops the colours where nobody would see them, and obeys NO_COLOR.
-        let is_terminal = io::stdout().is_terminal();
-        let mut out = anstream::stdout().lock();
-        match (self.follows, self.format) {
-            (true, Format::Text) if is_terminal => io::stdout().write_all(CLEAR.as_bytes())?,
-            (true, Format::Text) if !is_first => writeln!(out)?,
-            _ => {}
-        }
-        write!(out, "{}", self.last)?;
-        out.flush()
-    }
 }

@@ -24,26 +24,26 @@ const ON_ITS_WAY: &[&str] = &["ContainerCreating", "PodInitializing"];
 
 /// Pods that wait for the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Reason {
-    pub(super) pods: usize,
-    pub(super) why: String,
+pub(in crate::commands) struct Reason {
+    pub(in crate::commands) pods: usize,
+    pub(in crate::commands) why: String,
 }
 
 /// What else has to be known to say why a pod waits.
-pub(super) struct Around<'a> {
-    pub(super) clique: &'a PodClique,
-    pub(super) gang: Option<&'a PodGang>,
+pub(in crate::commands) struct Around<'a> {
+    pub(in crate::commands) clique: &'a PodClique,
+    pub(in crate::commands) gang: Option<&'a PodGang>,
     /// Cliques that have to be ready first, and are not.
-    pub(super) parents: Vec<&'a str>,
+    pub(in crate::commands) parents: Vec<&'a str>,
 }
 
 /// Whether a pod is one of those that are wanted, and ready.
-pub(super) fn counts_as_ready(pod: &Pod) -> bool {
+pub(in crate::commands) fn counts_as_ready(pod: &Pod) -> bool {
     is_live(pod) && says(pod, "Ready", "True").is_some()
 }
 
 /// What the pods of a clique wait for, most of them first.
-pub(super) fn of(around: &Around<'_>, pods: &[&Pod]) -> Vec<Reason> {
+pub(in crate::commands) fn of(around: &Around<'_>, pods: &[&Pod]) -> Vec<Reason> {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for why in pods.iter().filter_map(|it| why(around, it)) {
         *reasons.entry(why).or_default() += 1;
@@ -61,7 +61,7 @@ pub(super) fn of(around: &Around<'_>, pods: &[&Pod]) -> Vec<Reason> {
 fn not_created(clique: &PodClique) -> String {
     let conditions = clique.status.iter().flat_map(|it| &it.conditions).cloned().collect::<Vec<_>>();
     match condition(&conditions, names::REPLICA_FAILURE).filter(|it| it.status == "True") {
-        Some(refused) => format!("the API server refuses to create them: {}", refused.message),
+        Some(refused) => format!("cannot be created: {}", refused.message),
         None => "not created yet".to_owned(),
     }
 }
@@ -95,13 +95,19 @@ fn gate(around: &Around<'_>, pod: &Pod) -> Option<String> {
     let gang = label(pod, labels::POD_GANG);
     let conditions = around.gang.and_then(|it| it.status.as_ref()).map_or(&[][..], |it| &it.conditions);
     let is_complete = condition(conditions, pod_gang::INITIALIZED).is_some_and(|it| it.status == "True");
-    let waits_for_base =
-        condition(conditions, pod_gang::SCHEDULED).is_some_and(|it| it.reason == pod_gang::WAITING_FOR_BASE);
+    let scheduled = condition(conditions, pod_gang::SCHEDULED);
+    let waits_for_base = scheduled.is_some_and(|it| it.reason == pod_gang::WAITING_FOR_BASE);
+    let others = scheduled.filter(|it| it.reason == pod_gang::WAITING_FOR_OTHERS);
+    let is_placed = scheduled.is_some_and(|it| it.status == "True");
     let base = label(pod, labels::BASE_POD_GANG);
     Some(if !is_complete {
         format!("held back until every pod of gang {gang} exists")
     } else if waits_for_base && !base.is_empty() {
         format!("held back until gang {base} is bound")
+    } else if let Some(others) = others {
+        format!("held back: {}", others.message)
+    } else if is_placed {
+        "about to be let go; the minima of the set's other gangs go first".to_owned()
     } else {
         "about to be let go".to_owned()
     })

@@ -24,25 +24,25 @@ const MAX_ERRORS: usize = 3;
 /// One set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Screen {
-    pub(super) namespace: String,
-    pub(super) name: String,
-    pub(super) state: State,
-    pub(super) available_replicas: usize,
-    pub(super) wanted_replicas: usize,
+pub(in crate::commands) struct Screen {
+    pub(in crate::commands) namespace: String,
+    pub(in crate::commands) name: String,
+    pub(in crate::commands) state: State,
+    pub(in crate::commands) available_replicas: usize,
+    pub(in crate::commands) wanted_replicas: usize,
     /// What the operator says, in sentences.
-    pub(super) notes: Vec<String>,
+    pub(in crate::commands) notes: Vec<String>,
     /// Those that need attention first.
-    pub(super) gangs: Vec<Gang>,
-    pub(super) groups: Vec<Group>,
+    pub(in crate::commands) gangs: Vec<Gang>,
+    pub(in crate::commands) groups: Vec<Group>,
     /// Those that need attention first.
-    pub(super) roles: Vec<Role>,
+    pub(in crate::commands) roles: Vec<Role>,
 }
 
 /// How a set is, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum State {
+pub(in crate::commands) enum State {
     /// All that is wanted is there.
     Available,
     /// The minimum of every replica is there, and more is to come.
@@ -59,45 +59,45 @@ pub(super) enum State {
 /// An all-or-nothing unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Gang {
-    pub(super) name: String,
-    pub(super) phase: String,
-    pub(super) healthy: bool,
-    pub(super) ready_pods: usize,
-    pub(super) wanted_pods: usize,
+pub(in crate::commands) struct Gang {
+    pub(in crate::commands) name: String,
+    pub(in crate::commands) phase: String,
+    pub(in crate::commands) healthy: bool,
+    pub(in crate::commands) ready_pods: usize,
+    pub(in crate::commands) wanted_pods: usize,
     /// What it waits for; empty where it waits for nothing.
-    pub(super) awaited: String,
+    pub(in crate::commands) awaited: String,
 }
 
 /// Roles that scale together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Group {
-    pub(super) name: String,
-    pub(super) available_replicas: usize,
-    pub(super) wanted_replicas: usize,
-    pub(super) minimum_replicas: usize,
+pub(in crate::commands) struct Group {
+    pub(in crate::commands) name: String,
+    pub(in crate::commands) available_replicas: usize,
+    pub(in crate::commands) wanted_replicas: usize,
+    pub(in crate::commands) minimum_replicas: usize,
 }
 
 /// The pods of one role: a PodClique.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Role {
-    pub(super) name: String,
+pub(in crate::commands) struct Role {
+    pub(in crate::commands) name: String,
     /// What the set calls it.
     #[serde(rename = "role")]
-    pub(super) title: String,
-    pub(super) gang: String,
-    pub(super) ready_pods: usize,
-    pub(super) wanted_pods: usize,
-    pub(super) minimum_pods: usize,
+    pub(in crate::commands) title: String,
+    pub(in crate::commands) gang: String,
+    pub(in crate::commands) ready_pods: usize,
+    pub(in crate::commands) wanted_pods: usize,
+    pub(in crate::commands) minimum_pods: usize,
     /// What its pods wait for, most of them first.
-    pub(super) awaited: Vec<Reason>,
+    pub(in crate::commands) awaited: Vec<Reason>,
 }
 
 impl Screen {
     /// The set called `name`.
-    pub(super) fn of(seen: &Seen, name: &str) -> Option<Self> {
+    pub(in crate::commands) fn of(seen: &Seen, name: &str) -> Option<Self> {
         let set = seen.sets.values().find(|it| it.name_any() == name)?;
         let status = set.status.clone().unwrap_or_default();
         let roles = roles(seen, set);
@@ -122,7 +122,7 @@ impl Screen {
 }
 
 impl State {
-    pub(super) fn of(set: &PodCliqueSet) -> Self {
+    pub(in crate::commands) fn of(set: &PodCliqueSet) -> Self {
         if set.metadata.deletion_timestamp.is_some() {
             return Self::Deleting;
         }
@@ -138,7 +138,7 @@ impl State {
         }
     }
 
-    pub(super) fn words(self) -> &'static str {
+    pub(in crate::commands) fn words(self) -> &'static str {
         match self {
             Self::Available => "available",
             Self::AvailableProgressing => "more is to come",
@@ -178,7 +178,7 @@ impl Gang {
         }
     }
 
-    pub(super) fn is_well(&self) -> bool {
+    pub(in crate::commands) fn is_well(&self) -> bool {
         self.healthy && self.phase == phases::RUNNING
     }
 
@@ -195,7 +195,7 @@ impl Gang {
 }
 
 impl Role {
-    pub(super) fn is_well(&self) -> bool {
+    pub(in crate::commands) fn is_well(&self) -> bool {
         self.ready_pods >= self.wanted_pods && self.awaited.is_empty()
     }
 }
@@ -243,7 +243,7 @@ fn roles(seen: &Seen, set: &PodCliqueSet) -> Vec<Role> {
 fn awaited(conditions: &[Condition]) -> String {
     let says = |type_: &str, status: &str| condition(conditions, type_).filter(|it| it.status == status);
     if let Some(refused) = says(names::REPLICA_FAILURE, "True") {
-        return format!("the API server refuses pods: {}", refused.message);
+        return format!("pods cannot be created: {}", refused.message);
     }
     if let Some(unhealthy) = says(pod_gang::UNHEALTHY, "True") {
         return format!("below its minimum: {}", unhealthy.message);
@@ -269,7 +269,7 @@ fn notes(set: &PodCliqueSet) -> Vec<String> {
     };
     note(names::available::TYPE, &["False"], "");
     note(names::progressing::TYPE, &["True"], "");
-    note(names::REPLICA_FAILURE, &["True"], "the API server refuses pods: ");
+    note(names::REPLICA_FAILURE, &["True"], "pods cannot be created: ");
     note(names::topology_levels_unavailable::TYPE, &["True", "Unknown"], "topology: ");
     note(names::SCHEDULER_CAPABILITY_GAP, &["True"], "the scheduler passes over something: ");
     note(names::update_pending::TYPE, &["True"], "");
@@ -281,7 +281,7 @@ fn notes(set: &PodCliqueSet) -> Vec<String> {
     notes
 }
 
-pub(super) fn condition<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
+pub(in crate::commands) fn condition<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
     conditions.iter().find(|it| it.type_ == type_)
 }
 

@@ -10,52 +10,52 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Resource, ResourceExt};
 
 /// Namespace and name.
-pub(super) type Key = (String, String);
+pub(in crate::commands) type Key = (String, String);
 /// Objects of a kind.
-pub(super) type Objects<K> = BTreeMap<Key, K>;
+pub(in crate::commands) type Objects<K> = BTreeMap<Key, K>;
 
 /// The objects that were asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
-    pub(super) sets: Objects<PodCliqueSet>,
-    pub(super) groups: Objects<PodCliqueScalingGroup>,
-    pub(super) cliques: Objects<PodClique>,
-    pub(super) gangs: Objects<PodGang>,
+pub(in crate::commands) struct Seen {
+    pub(in crate::commands) sets: Objects<PodCliqueSet>,
+    pub(in crate::commands) groups: Objects<PodCliqueScalingGroup>,
+    pub(in crate::commands) cliques: Objects<PodClique>,
+    pub(in crate::commands) gangs: Objects<PodGang>,
     /// Only where one set was asked for: there may be very many.
-    pub(super) pods: Objects<Pod>,
+    pub(in crate::commands) pods: Objects<Pod>,
 }
 
-pub(super) fn key<K: Resource>(object: &K) -> Key {
+pub(in crate::commands) fn key<K: Resource>(object: &K) -> Key {
     (object.namespace().unwrap_or_default(), object.name_any())
 }
 
 /// A label, empty where there is none.
-pub(super) fn label<'a, K: Resource>(object: &'a K, key: &str) -> &'a str {
+pub(in crate::commands) fn label<'a, K: Resource>(object: &'a K, key: &str) -> &'a str {
     object.labels().get(key).map(String::as_str).unwrap_or_default()
 }
 
 /// Whether an object belongs to a set.
-pub(super) fn belongs<K: Resource>(object: &K, set: &PodCliqueSet) -> bool {
+pub(in crate::commands) fn belongs<K: Resource>(object: &K, set: &PodCliqueSet) -> bool {
     object.meta().namespace == set.metadata.namespace && label(object, labels::PART_OF) == set.name_any()
 }
 
 /// Name of the PodClique that a pod belongs to: who owns it knows better than who relabelled it.
-pub(super) fn clique_of(pod: &Pod) -> &str {
+pub(in crate::commands) fn clique_of(pod: &Pod) -> &str {
     let owner = pod.owner_references().iter().find(|it| it.controller == Some(true));
     owner.map_or_else(|| label(pod, labels::POD_CLIQUE), |it| it.name.as_str())
 }
 
 /// How many pods a clique should have.
-pub(super) fn wanted(clique: &PodClique) -> usize {
+pub(in crate::commands) fn wanted(clique: &PodClique) -> usize {
     number(clique.spec.replicas.unwrap_or_default())
 }
 
 /// How many of them it needs at least.
-pub(super) fn minimum(clique: &PodClique) -> usize {
+pub(in crate::commands) fn minimum(clique: &PodClique) -> usize {
     number(clique.spec.min_available.or(clique.spec.replicas).unwrap_or_default())
 }
 
 /// A count of the wire.
-pub(super) fn number(count: i32) -> usize {
+pub(in crate::commands) fn number(count: i32) -> usize {
     usize::try_from(count).unwrap_or_default()
 }

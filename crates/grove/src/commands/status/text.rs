@@ -1,7 +1,5 @@
 //! What is shown, as text for a terminal: what needs attention first, and never more than a screen or two.
 
-use std::fmt::Write as _;
-
 use owo_colors::OwoColorize;
 
 use super::{
@@ -9,6 +7,7 @@ use super::{
     reasons::Reason,
     screen::{Screen, State},
 };
+use crate::columns::{Table, Tone, cut, line, paint};
 
 /// Lines of each list; of more, the ones that need attention.
 const MAX_GANGS: usize = 10;
@@ -145,103 +144,11 @@ fn short(text: &str) -> String {
     cut(text, MAX_REASON)
 }
 
-/// One line, and not too long a one: others wrote it.
-fn cut(text: &str, max: usize) -> String {
-    let clean: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-    match clean.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &clean[..end]),
-        None => clean,
-    }
-}
-
-fn line(out: &mut String, text: &str) {
-    // Writing into a string does not fail.
-    let _ = writeln!(out, "{}", text.trim_end());
-}
-
-#[derive(Clone, Copy)]
-enum Tone {
-    Good,
-    Waiting,
-    Bad,
-}
-
 fn colour(state: State) -> Tone {
     match state {
         State::Available => Tone::Good,
         State::AvailableProgressing | State::Progressing | State::Deleting => Tone::Waiting,
         State::Unavailable | State::Unseen => Tone::Bad,
-    }
-}
-
-fn paint(text: &str, tone: Tone) -> String {
-    match tone {
-        Tone::Good => text.green().to_string(),
-        Tone::Waiting => text.yellow().to_string(),
-        Tone::Bad => text.red().to_string(),
-    }
-}
-
-/// Columns as kubectl prints them.
-struct Table {
-    head: Vec<&'static str>,
-    /// The column that has the colour.
-    coloured: usize,
-    rows: Vec<Row>,
-}
-
-enum Row {
-    Cells(Tone, Vec<String>),
-    Below(String),
-}
-
-impl Table {
-    fn new(head: &[&'static str], coloured: usize) -> Self {
-        Self { head: head.to_vec(), coloured, rows: Vec::new() }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    fn row<const COLUMNS: usize>(&mut self, tone: Tone, cells: [String; COLUMNS]) {
-        self.rows.push(Row::Cells(tone, Vec::from(cells)));
-    }
-
-    /// A line that belongs to the row above it.
-    fn below(&mut self, text: &str) {
-        self.rows.push(Row::Below(text.to_owned()));
-    }
-
-    /// The text, without the first `skip` columns.
-    fn text(&self, skip: usize) -> String {
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| match row {
-                Row::Cells(_, cells) => cells.get(column).map(|it| it.chars().count()),
-                Row::Below(_) => None,
-            });
-            cells.chain([self.head[column].len()]).max().unwrap_or_default()
-        };
-        let last = self.head.len().saturating_sub(1);
-        let pad = |column: usize, text: &str| {
-            if column == last { text.to_owned() } else { format!("{text:<width$}   ", width = width(column)) }
-        };
-        let mut out = String::new();
-        let head: String = (skip..=last).map(|it| pad(it, self.head[it])).collect();
-        line(&mut out, &head.trim_end().dimmed().to_string());
-        for row in &self.rows {
-            match row {
-                Row::Below(text) => line(&mut out, &format!("    {text}")),
-                Row::Cells(tone, cells) => {
-                    let cell = |column: usize| {
-                        let text = pad(column, &cells[column]);
-                        if column == self.coloured { paint(&text, *tone) } else { text }
-                    };
-                    line(&mut out, &(skip..=last).map(cell).collect::<String>());
-                }
-            }
-        }
-        out
     }
 }
 

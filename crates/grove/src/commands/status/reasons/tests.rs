@@ -90,6 +90,11 @@ fn a_scaled_gang_waits_for_its_base() {
         ["held back until every pod of gang chat-0-pool-1 exists"]
     );
     assert_eq!(said(&gated, &[complete], Vec::new()), ["about to be let go"]);
+    let placed = ("Scheduled", "True", "MinimumBound", "");
+    assert_eq!(
+        said(&gated, &[complete, placed], Vec::new()),
+        ["about to be let go; the minima of the set's other gangs go first"]
+    );
 }
 
 #[test]
@@ -119,8 +124,8 @@ fn equal_reasons_are_counted_and_most_come_first() {
     let got: Vec<(usize, String)> =
         of(&around, &pods.iter().collect::<Vec<_>>()).into_iter().map(|it| (it.pods, it.why)).collect();
     let want = [
+        (2, "cannot be created: exceeded quota"),
         (2, "starting"),
-        (2, "the API server refuses to create them: exceeded quota"),
         (1, "waiting for the scheduler default-scheduler"),
     ];
     assert_eq!(got, want.map(|(pods, why)| (pods, why.to_owned())));

@@ -89,7 +89,7 @@ fn notes_say_only_what_is_amiss() {
         [
             "a is missing",
             "1 of 2",
-            "the API server refuses pods: quota",
+            "pods cannot be created: quota",
             "topology: no binding",
             "the scheduler passes over something: topology",
             "1 old pod",
@@ -122,7 +122,7 @@ fn a_gang_says_what_comes_first() {
         ),
         (
             &[("Unhealthy", "True", "PodsLost", "u"), ("ReplicaFailure", "True", "FailedCreate", "q")],
-            "the API server refuses pods: q",
+            "pods cannot be created: q",
         ),
     ];
     for (all, want) in rows {

@@ -1,0 +1,101 @@
+//! What of a value is owned by itself: field by field, item by item, or only as a whole. Read from a schema.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// How the parts of a value are told apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Shape {
+    /// Nothing is known: objects by their fields, lists as a whole. So does the real server where it has no schema.
+    #[default]
+    Deduced,
+    /// A whole.
+    Atomic,
+    /// An object with these fields, and others of one shape.
+    Fields(BTreeMap<String, Shape>, Box<Shape>),
+    /// A list whose items are known by these of their fields, and what stands for one that is left out.
+    Items(Vec<(String, Option<Value>)>, Box<Shape>),
+    /// A list of values that are there or not.
+    Set,
+}
+
+static DEDUCED: Shape = Shape::Deduced;
+
+impl Shape {
+    /// The shape of objects, whose metadata is the same for all kinds.
+    pub(crate) fn of_objects(schema: &Value) -> Self {
+        let metadata = json!({"type": "object", "properties": {
+            "finalizers": {"type": "array", "x-kubernetes-list-type": "set"},
+            "ownerReferences": {
+                "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["uid"],
+                "items": {"type": "object", "x-kubernetes-map-type": "atomic"},
+            },
+        }});
+        let (mut fields, rest) = match Self::of(schema) {
+            Self::Fields(fields, rest) => (fields, rest),
+            _ => (BTreeMap::new(), Box::default()),
+        };
+        fields.insert("metadata".to_owned(), Self::of(&metadata));
+        Self::Fields(fields, rest)
+    }
+
+    fn of(schema: &Value) -> Self {
+        let says = |key: &str| schema[key].as_str().unwrap_or_default();
+        match (says("type"), says("x-kubernetes-list-type")) {
+            _ if says("x-kubernetes-map-type") == "atomic" => Self::Atomic,
+            ("array", "set") => Self::Set,
+            ("array", "map") => {
+                let properties = &schema["items"]["properties"];
+                let keys = schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten();
+                let key = |it: &str| (it.to_owned(), properties[it].get("default").cloned());
+                let keys = keys.filter_map(Value::as_str).map(key).collect();
+                Self::Items(keys, Box::new(Self::of(&schema["items"])))
+            }
+            ("array", _) => Self::Atomic,
+            _ => {
+                let properties = schema["properties"].as_object();
+                let rest = schema.get("additionalProperties").filter(|it| it.is_object());
+                if properties.is_none() && rest.is_none() {
+                    return Self::Deduced;
+                }
+                let fields = properties.into_iter().flatten();
+                let fields = fields.map(|(name, schema)| (name.clone(), Self::of(schema)));
+                Self::Fields(fields.collect(), Box::new(rest.map(Self::of).unwrap_or_default()))
+            }
+        }
+    }
+
+    pub(super) fn field(&self, name: &str) -> &Self {
+        match self {
+            Self::Fields(fields, rest) => fields.get(name).unwrap_or(rest),
+            _ => &DEDUCED,
+        }
+    }
+
+    /// What tells the items of a list apart, and their shape. None of a list that is a whole.
+    pub(super) fn items(&self) -> Option<(ItemKeys<'_>, &Self)> {
+        match self {
+            Self::Items(keys, item) => Some((ItemKeys::Fields(keys), item)),
+            Self::Set => Some((ItemKeys::Itself, &DEDUCED)),
+            _ => None,
+        }
+    }
+}
+
+/// What tells the items of a list apart.
+#[derive(Clone, Copy)]
+pub(super) enum ItemKeys<'a> {
+    Fields(&'a [(String, Option<Value>)]),
+    Itself,
+}
+
+impl ItemKeys<'_> {
+    /// The item as a step of a path. None where it lacks what it is known by.
+    pub(super) fn step(self, item: &Value) -> Option<String> {
+        let Self::Fields(keys) = self else { return Some(format!("v:{item}")) };
+        let known: Option<BTreeMap<&String, &Value>> =
+            keys.iter().map(|(key, default)| Some((key, item.get(key).or(default.as_ref())?))).collect();
+        Some(format!("k:{}", serde_json::to_string(&known?).unwrap_or_default()))
+    }
+}

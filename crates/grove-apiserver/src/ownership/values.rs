@@ -1,0 +1,175 @@
+//! Values by their parts: which parts one has, two merged, two compared, parts taken away.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::set::FieldSet;
+use super::shape::{ItemKeys, Shape};
+
+/// The parts that a value has. An error says which list cannot be told apart.
+pub(super) fn parts(value: &Value, shape: &Shape) -> Result<FieldSet, String> {
+    let mut out = FieldSet::default();
+    match (value, shape.items()) {
+        (_, _) if matches!(shape, Shape::Atomic) => {}
+        (Value::Object(map), _) => {
+            for (name, value) in map {
+                let below = parts(value, shape.field(name)).map_err(|it| format!(".{name}{it}"))?;
+                out.put(format!("f:{name}"), below);
+            }
+        }
+        (Value::Array(list), Some((keys, item_shape))) => {
+            for item in list {
+                let step = keys.step(item).ok_or(": an item lacks the fields that it is known by")?;
+                if out.at(&step).is_some() {
+                    return Err(format!(": duplicate entries for key {step}"));
+                }
+                let mut below = parts(item, item_shape)?;
+                below.owned = true;
+                out.put(step, below);
+            }
+        }
+        _ => {}
+    }
+    // What has no parts is one.
+    Ok(if out.is_empty() { FieldSet::leaf() } else { out })
+}
+
+/// What is there, with what is applied.
+pub(super) fn merge(live: &Value, applied: &Value, shape: &Shape) -> Value {
+    match (live, applied, shape.items()) {
+        (_, _, _) if matches!(shape, Shape::Atomic) => applied.clone(),
+        (Value::Object(live), Value::Object(applied), _) => {
+            let mut out = live.clone();
+            for (name, applied) in applied {
+                let value = match live.get(name) {
+                    Some(live) => merge(live, applied, shape.field(name)),
+                    None => applied.clone(),
+                };
+                out.insert(name.clone(), value);
+            }
+            Value::Object(out)
+        }
+        (Value::Array(live), Value::Array(applied), Some((keys, item))) => {
+            merge_items(&steps(live, keys), &steps(applied, keys), item)
+        }
+        _ => applied.clone(),
+    }
+}
+
+/// Items that both have come in the order of `applied`; those that are only there stay where they are among them.
+fn merge_items(live: &[(String, &Value)], applied: &[(String, &Value)], shape: &Shape) -> Value {
+    let find = |list: &[(String, &Value)], step: &str| list.iter().position(|(it, _)| it == step);
+    let mut out = Vec::new();
+    let (mut at, mut taken) = (0, 0);
+    loop {
+        let wanted = applied.get(taken);
+        if let Some((step, value)) = live.get(at) {
+            match find(applied, step) {
+                None => {
+                    out.push((*value).clone());
+                    at += 1;
+                    continue;
+                }
+                Some(place) if place < taken => {
+                    at += 1;
+                    continue;
+                }
+                // Not its turn: others that are there too come first.
+                Some(place) if applied[taken..place].iter().any(|(it, _)| find(live, it).is_some()) => {
+                    at += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+        }
+        let Some((step, value)) = wanted else { return Value::Array(out) };
+        let old = find(live, step).map(|place| live[place].1);
+        out.push(old.map_or_else(|| (*value).clone(), |old| merge(old, value, shape)));
+        taken += 1;
+    }
+}
+
+/// Which parts differ between two values: those that are new or changed, and those that are gone.
+pub(super) fn compare(old: &Value, new: &Value, shape: &Shape) -> (FieldSet, FieldSet) {
+    let (mut changed, mut gone) = (FieldSet::default(), FieldSet::default());
+    let mut pair = |step: String, old: Option<&Value>, new: Option<&Value>, shape: &Shape, is_item: bool| {
+        let whole = |value: &Value| {
+            let mut parts = parts(value, shape).unwrap_or_else(|_| FieldSet::leaf());
+            parts.owned |= is_item;
+            parts
+        };
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                let below = compare(old, new, shape);
+                changed.put(step.clone(), below.0);
+                gone.put(step, below.1);
+            }
+            (None, Some(new)) => changed.put(step, whole(new)),
+            (Some(old), None) => gone.put(step, whole(old)),
+            (None, None) => {}
+        }
+    };
+    match (old, new, shape.items()) {
+        _ if old == new => {}
+        (Value::Object(old), Value::Object(new), _) if !matches!(shape, Shape::Atomic) => {
+            let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+            for name in names {
+                pair(format!("f:{name}"), old.get(name), new.get(name), shape.field(name), false);
+            }
+        }
+        (Value::Array(old), Value::Array(new), Some((keys, item))) => {
+            let (old, new) = (steps(old, keys), steps(new, keys));
+            let find = |list: &[(String, &'_ Value)], step: &str| list.iter().position(|(it, _)| it == step);
+            let names: BTreeSet<&String> = old.iter().chain(&new).map(|(step, _)| step).collect();
+            for step in names {
+                let before = find(&old, step).map(|at| old[at].1);
+                pair(step.clone(), before, find(&new, step).map(|at| new[at].1), item, true);
+            }
+        }
+        // One thing in the place of another: whoever had a part of the old one has lost it.
+        _ => {
+            let whole = |it| parts(it, shape).unwrap_or_else(|_| FieldSet::leaf());
+            changed = whole(new);
+            changed.owned |= !old.is_null();
+            gone = whole(old).without(&changed);
+        }
+    }
+    (changed, gone)
+}
+
+/// Takes parts away, and what holds nothing without them, unless it is in `kept`.
+pub(super) fn remove(value: &mut Value, gone: &FieldSet, kept: &FieldSet, shape: &Shape) {
+    let nothing = FieldSet::default();
+    let goes = |step: &str, value: &mut Value, shape: &Shape| {
+        let Some(gone) = gone.at(step) else { return false };
+        let kept = kept.at(step).unwrap_or(&nothing);
+        if !gone.owned {
+            remove(value, gone, kept, shape);
+        }
+        gone.owned || (!kept.owned && is_hollow(value))
+    };
+    match (value, shape.items()) {
+        (Value::Object(map), _) => {
+            let old = std::mem::replace(map, Map::new());
+            for (name, mut value) in old {
+                if !goes(&format!("f:{name}"), &mut value, shape.field(&name)) {
+                    map.insert(name, value);
+                }
+            }
+        }
+        (Value::Array(list), Some((keys, item))) => {
+            list.retain_mut(|it| !keys.step(it).is_some_and(|step| goes(&step, it, item)));
+        }
+        _ => {}
+    }
+}
+
+fn is_hollow(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// Items with what they are known by; the server may have some that are known by nothing.
+fn steps<'a>(list: &'a [Value], keys: ItemKeys<'_>) -> Vec<(String, &'a Value)> {
+    list.iter().map(|it| (keys.step(it).unwrap_or_default(), it)).collect()
+}

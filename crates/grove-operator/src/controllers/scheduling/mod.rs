@@ -1,0 +1,105 @@
+//! Schedulers and their backends: which one a gang has (here), what it is told of gangs (`telling`) and of pods
+//! (`outfitting`), what it says (`words`), and what has to be cleared away after it (`leftovers`).
+
+mod leftovers;
+mod outfitting;
+mod telling;
+mod words;
+
+use grove_api::{
+    constants::labels,
+    wire::{ClusterTopologyBinding, PodCliqueSet, PodGang},
+};
+use grove_plan::{layout::Place, objects::scheduler_of};
+use grove_scheduler::{
+    Gang,
+    tree::{FORM_ANNOTATION, Malformed},
+};
+
+pub(crate) use self::leftovers::Leftover;
+pub(super) use self::outfitting::Outfitter;
+use super::{Grove, uid};
+use crate::{
+    backends::{Readiness, Ready, passed_over, tree_of},
+    seen::label,
+};
+
+impl Grove {
+    /// The scheduler of pods of a set that name none: the one its gangs have, so that it stays when the default is
+    /// another one after a restart.
+    pub(in crate::controllers) fn default_scheduler(&self, set: &PodCliqueSet) -> &'static str {
+        self.memory.scheduler(uid(set), || {
+            let gangs = self.seen.gangs.of_owner(uid(set));
+            let noted = gangs.iter().find_map(|it| label(&it.metadata, labels::SCHEDULER_NAME));
+            let known = noted.and_then(|noted| self.backends.names().find(|it| *it == noted));
+            known.unwrap_or(self.backends.default_name())
+        })
+    }
+
+    /// How new gangs of a set are made.
+    pub(in crate::controllers) fn form(&self, set: &PodCliqueSet) -> &'static str {
+        let name = scheduler_of(self.context_of_form(set, ""));
+        self.backends.readiness(name).ready().map_or("", |it| it.scheduler.form())
+    }
+
+    /// What pods of a gang carry as `schedulerName`.
+    fn scheduler_name<'a>(&self, set: &'a PodCliqueSet, gang: &'a PodGang) -> &'a str {
+        let noted = label(&gang.metadata, labels::SCHEDULER_NAME);
+        noted.unwrap_or_else(|| scheduler_of(self.context_of_form(set, "")))
+    }
+
+    /// The scheduler of a gang, and what can be done with it.
+    fn backend_of(&self, set: &PodCliqueSet, gang: &PodGang) -> (String, Result<Ready, String>) {
+        let name = self.scheduler_name(set, gang);
+        let readiness = self.backends.readiness(name);
+        let ready = match readiness.ready() {
+            Some(ready) => Ok(ready.clone()),
+            None => Err(readiness.reason(name).unwrap_or_default()),
+        };
+        (name.to_owned(), ready)
+    }
+
+    /// Whether nobody has looked yet what the cluster has of a gang's scheduler: nothing can be said of the gang then.
+    pub(in crate::controllers) fn is_backend_unknown(&self, set: &PodCliqueSet, gang: &PodGang) -> bool {
+        matches!(self.backends.readiness(self.scheduler_name(set, gang)), Readiness::NotLooked)
+    }
+
+    /// Whether pods of a gang can be made: its scheduler is known, and how the gang is made.
+    pub(in crate::controllers) fn may_have_pods(&self, set: &PodCliqueSet, gang: &PodGang) -> bool {
+        let is_noted =
+            || gang.metadata.annotations.as_ref().is_some_and(|it| it.contains_key(FORM_ANNOTATION));
+        let (_, ready) = self.backend_of(set, gang);
+        ready.is_ok_and(|it| it.scheduler.form().is_empty() || is_noted())
+    }
+
+    /// Whether the gang's scheduler sees to it itself that minima go first.
+    pub(in crate::controllers) fn places_minima_first(
+        &self,
+        set: &PodCliqueSet,
+        gang: &PodGang,
+        place: Place<'_>,
+    ) -> bool {
+        let (_, ready) = self.backend_of(set, gang);
+        let tree = tree_of(set, gang, place);
+        ready.is_ok_and(|ready| tree.is_ok_and(|tree| ready.scheduler.places_minima_first(&tree)))
+    }
+
+    /// What the scheduler of a set passes over; `None` where its backend is not ready to say.
+    pub(in crate::controllers) fn passed_over(
+        &self,
+        set: &PodCliqueSet,
+        topology: Option<&ClusterTopologyBinding>,
+    ) -> Option<Vec<String>> {
+        let name = scheduler_of(self.context_of_form(set, ""));
+        let readiness = self.backends.readiness(name);
+        Some(passed_over(set, topology, readiness.ready()?.scheduler.as_ref(), name))
+    }
+}
+
+/// The tree of a gang, with the objects that it has.
+fn tree(ready: &Ready, set: &PodCliqueSet, gang: &PodGang, place: Place<'_>) -> Result<Gang, Malformed> {
+    let mut tree = tree_of(set, gang, place)?;
+    let objects = ready.applier.of_owner(&tree.uid);
+    tree.objects = objects.iter().filter_map(|it| it.metadata.name.clone()).collect();
+    Ok(tree)
+}

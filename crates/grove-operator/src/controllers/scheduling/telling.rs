@@ -1,0 +1,143 @@
+//! What schedulers are told of gangs: by objects of their own.
+
+use std::time::Instant;
+
+use grove_api::{
+    constants::{conditions::pod_gang as reasons, events::backend as events},
+    wire::{PodCliqueSet, PodGang},
+};
+use grove_plan::layout::Place;
+use grove_runtime::{ApplyError, EventKind, Owner, Rendered, WriteError};
+use grove_scheduler::{Gang, Object};
+use tracing::warn;
+
+use super::tree;
+use crate::{
+    backends::{Operation, Ready},
+    controllers::{Grove, uid},
+    error::Error,
+    key::Key,
+};
+
+/// Why a scheduler was not told of a gang.
+#[derive(Debug, thiserror::Error)]
+enum NotTold {
+    /// Nothing will change before the gang, its set or its objects do.
+    #[error("{0}")]
+    Hopeless(String),
+    /// An object of its name is still going away.
+    #[error("{0}")]
+    Waiting(&'static str),
+    /// The API server did not take it.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+impl Grove {
+    /// Tells a gang's scheduler what the gang is. Whether that worked is remembered.
+    pub(in crate::controllers) async fn tell_scheduler(
+        &self,
+        set: &PodCliqueSet,
+        gang: &PodGang,
+        place: Place<'_>,
+        turn: u64,
+    ) -> Result<(), Error> {
+        let id = uid(gang);
+        let (name, ready) = self.backend_of(set, gang);
+        let ready = match ready {
+            Ok(ready) => ready,
+            Err(why) => {
+                self.told(gang, Some(turn), Some((reasons::BACKEND_NOT_READY, why)));
+                return Ok(());
+            }
+        };
+        let started = Instant::now();
+        let operation = match ready.applier.of_owner(id).as_slice() {
+            [] => Operation::Create,
+            _ => Operation::Update,
+        };
+        let result = sync(&ready, set, gang, place).await;
+        self.metrics.operated(&name, operation, result.is_ok(), started.elapsed());
+        let Err(error) = result else {
+            self.told(gang, Some(turn), None);
+            return Ok(());
+        };
+        let words = error.to_string();
+        match error {
+            NotTold::Waiting(_) => {
+                self.told(gang, Some(turn), Some((reasons::BACKEND_FAILED, words)));
+            }
+            NotTold::Hopeless(_) => self.failed(&name, operation, gang, Some(turn), &words),
+            // The cache is behind; it is tried again at once.
+            NotTold::Write(error) if error.is_conflict() => return Err(error.into()),
+            NotTold::Write(error) => {
+                self.failed(&name, operation, gang, None, &words);
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, backend: &str, operation: Operation, gang: &PodGang, turn: Option<u64>, words: &str) {
+        if self.told(gang, turn, Some((reasons::BACKEND_FAILED, words.to_owned()))) {
+            let (key, operation) = (Key::of(gang), operation.as_str());
+            warn!(backend, operation, status = "failure", podgang = ?key, words, "a scheduler cannot be told of a gang");
+            self.tell_of_backend(gang, "SyncPodGang", operation, words);
+        }
+    }
+
+    /// A backend failed to do something for a gang.
+    pub(in crate::controllers) fn tell_of_backend(
+        &self,
+        gang: &PodGang,
+        action: &'static str,
+        operation: &'static str,
+        words: &str,
+    ) {
+        let name = gang.metadata.name.as_deref().unwrap_or_default();
+        let note = format!("Backend operation '{operation}' failed for PodGang '{name}': {words}");
+        self.tell(gang, EventKind::Warning, events::OPERATION_FAILED, action, note);
+    }
+
+    /// Remembers; whether it is news.
+    fn told(&self, gang: &PodGang, turn: Option<u64>, failure: Option<(&'static str, String)>) -> bool {
+        let news = self.memory.told(uid(gang), turn, failure);
+        if news {
+            self.wake_status_of(gang);
+        }
+        news
+    }
+}
+
+/// Makes the objects of a gang what its scheduler needs.
+async fn sync(ready: &Ready, set: &PodCliqueSet, gang: &PodGang, place: Place<'_>) -> Result<(), NotTold> {
+    let tree = tree(ready, set, gang, place).map_err(|it| NotTold::Hopeless(it.to_string()))?;
+    let existing = ready.applier.values_of_owner(&tree.uid);
+    let objects = ready.scheduler.render(&tree, &existing).map_err(|it| NotTold::Hopeless(it.to_string()))?;
+    let objects: Vec<Rendered> = objects.into_iter().map(rendered).collect();
+    match ready.applier.apply(&owner(&tree), &objects).await {
+        Ok(applied) if applied.waiting => {
+            Err(NotTold::Waiting("an object of the same name is still being deleted"))
+        }
+        Ok(_) => Ok(()),
+        Err(ApplyError::Write(error)) => Err(error.into()),
+        Err(ApplyError::Refused(refused)) => {
+            Err(NotTold::Hopeless(format!("the scheduler backend must not write this: {refused}")))
+        }
+    }
+}
+
+fn owner(gang: &Gang) -> Owner {
+    Owner {
+        api_version: gang.api_version.clone(),
+        kind: gang.kind.clone(),
+        namespace: gang.namespace.clone(),
+        name: gang.name.clone(),
+        uid: gang.uid.clone(),
+    }
+}
+
+pub(super) fn rendered(object: Object) -> Rendered {
+    let Object { resource, value, once, immutable } = object;
+    Rendered { resource, object: value, once, immutable }
+}

@@ -1,0 +1,82 @@
+//! Restarts of a part of a set as a whole: notes them on its cliques. Each clique then deletes its old pods by itself.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use grove_api::{constants::events::children as reasons, wire::PodCliqueSet};
+use grove_plan::{
+    restart::{self, Restart, Unit},
+    status::{SetReport, status_patch},
+    termination,
+};
+use grove_runtime::{EventKind, Failure};
+use tracing::info;
+
+use super::{Grove, IN_FLIGHT, version};
+use crate::{error::Error, key::Key};
+
+impl Grove {
+    /// Restarts what has been below its minimum for too long. When to look again, where nothing changes.
+    pub(super) async fn terminate(&self, report: &SetReport<'_>) -> Result<Option<Duration>, Error> {
+        let begun = restart::unfinished(&report.cliques);
+        for restart in &begun {
+            self.restart(report, restart).await?;
+        }
+        // What was just noted is looked at anew before anything else is decided.
+        if !begun.is_empty() {
+            return Ok(None);
+        }
+        let plan = termination::plan(report);
+        for restart in &plan.restarts {
+            self.restart(report, restart).await?;
+        }
+        Ok(plan.next.and_then(|it| Duration::try_from(it.duration_since(self.now())).ok()))
+    }
+
+    /// Notes a restart on every clique of its unit.
+    async fn restart(&self, report: &SetReport<'_>, restart: &Restart) -> Result<(), Error> {
+        let set = report.set;
+        info!(set = ?Key::of(set), unit = %restart.unit, reason = restart.reason, "restarting");
+        let mut patches = Vec::new();
+        for clique in restart.cliques.iter().filter_map(|it| report.cliques.get(it.as_str())) {
+            let clique = clique.clique;
+            let old = clique.status.as_ref();
+            patches.push((Key::of(clique), status_patch(old, &restart.noted(old), version(clique))));
+        }
+        let mut notes = stream::iter(patches)
+            .map(|(key, patch)| async move {
+                let noted = self.writer.patch_status(&key.namespace, &key.name, &patch).await?;
+                self.seen.cliques.cache.written(noted);
+                Ok::<(), Error>(())
+            })
+            .buffer_unordered(IN_FLIGHT);
+        let mut failed = None;
+        while let Some(result) = notes.next().await {
+            if let Err(error) = result {
+                failed.get_or_insert(error);
+            }
+        }
+        drop(notes);
+        self.tell_of_restart(set, restart, failed.as_ref());
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn tell_of_restart(&self, set: &PodCliqueSet, restart: &Restart, failed: Option<&Error>) {
+        let (done, not_done) = match restart.unit {
+            Unit::SetReplica(_) => (reasons::SET_REPLICA_DELETED, reasons::SET_REPLICA_DELETE_FAILED),
+            _ => (reasons::GROUP_REPLICA_DELETED, reasons::GROUP_REPLICA_DELETE_FAILED),
+        };
+        match failed {
+            None => {
+                let note = format!("{} is restarted ({}): {}", restart.unit, restart.reason, restart.words);
+                self.tell(set, EventKind::Normal, done, "Restart", note);
+            }
+            // An expected failure says that the cache is behind: it is tried again.
+            Some(error) if error.is_expected() => {}
+            Some(error) => {
+                let note = format!("{} cannot be restarted: {error}", restart.unit);
+                self.tell(set, EventKind::Warning, not_done, "Restart", note);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What a set says of an update of its pods.
+
+use std::time::Duration;
+
+use grove_api::{
+    constants::conditions as names,
+    names as objects,
+    wire::{Condition, PodCliqueSetUpdateProgress},
+};
+use k8s_openapi::jiff::Timestamp;
+
+use super::{SetReport, conditions::Now, set::group};
+use crate::{
+    layout::{self, count, set_name},
+    rollout::{self, Pace, SetReplica, Totals, is_open},
+};
+
+/// How long an update may go without progress before it says that it is stuck.
+const DEADLINE: Duration = Duration::from_mins(10);
+
+/// What was seen of an update, mostly of the set replica that has its turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateSeen {
+    /// When the last of its pods was created.
+    pub moved: Option<Timestamp>,
+    /// What it waits for.
+    pub waits_for: Option<String>,
+    /// Whether the template changed while updates are paused.
+    pub is_held: bool,
+}
+
+/// The progress of the update, as it is now.
+pub(super) fn progress(
+    report: &SetReport<'_>,
+    replicas: &[SetReplica],
+) -> Option<PodCliqueSetUpdateProgress> {
+    rollout::progress(report.set, replicas, totals(report), report.now)
+}
+
+/// Whether a clique of a set replica, or a pod of it, is of another template.
+pub(super) fn is_outdated(report: &SetReport<'_>, replica: u32) -> bool {
+    let (set, hash) = (report.set, report.generation_hash.as_str());
+    let is_outdated = |name: &str| report.cliques.get(name).is_some_and(|it| it.is_outdated(hash));
+    let members = set.spec.template.scaling_groups.iter().flat_map(|config| {
+        let name = objects::scaling_group(set_name(set), replica, &config.name);
+        let replicas = group(report, &name).map_or(0, |it| count(it.spec.replicas));
+        (0..replicas).flat_map(move |it| layout::members(set, replica, config, it))
+    });
+    layout::standalone(set, replica).chain(members).any(|it| is_outdated(&it.name))
+}
+
+fn totals(report: &SetReport<'_>) -> Totals {
+    let (set, hash) = (report.set, report.generation_hash.as_str());
+    let mut totals = Totals::default();
+    for replica in 0..count(set.spec.replicas) {
+        for clique in layout::standalone(set, replica) {
+            let is_updated = report.cliques.get(clique.name.as_str()).is_some_and(|it| it.is_converged(hash));
+            totals.cliques += 1;
+            totals.updated_cliques += i32::from(is_updated);
+        }
+        for config in &set.spec.template.scaling_groups {
+            let name = objects::scaling_group(set_name(set), replica, &config.name);
+            let status = group(report, &name).and_then(|it| it.status.as_ref());
+            let known = status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
+            totals.groups += 1;
+            totals.updated_groups += i32::from(known == Some(hash));
+        }
+    }
+    totals
+}
+
+/// When an update that does not move counts as stuck; `None` where none is under way.
+pub fn deadline(report: &SetReport<'_>, progress: Option<&PodCliqueSetUpdateProgress>) -> Option<Timestamp> {
+    let progress = progress.filter(|it| is_open(Some(it)) && rollout::pace(report.set) == Pace::Rolling)?;
+    let began = progress.currently_updating.first().and_then(|it| it.update_started_at.as_ref());
+    let began = began.or(progress.update_started_at.as_ref())?.0;
+    let strategy = report.set.spec.update_strategy.as_ref();
+    let deadline = strategy.and_then(|it| it.progress_deadline.as_ref()).and_then(|it| it.nanos().ok());
+    let deadline = deadline.and_then(|it| u64::try_from(it).ok()).map_or(DEADLINE, Duration::from_nanos);
+    began.max(report.update.moved.unwrap_or(began)).checked_add(deadline).ok()
+}
+
+/// Conditions that speak of updates. Before the first one there are none.
+pub(super) fn conditions(
+    report: &SetReport<'_>,
+    progress: Option<&PodCliqueSetUpdateProgress>,
+    before: &[Condition],
+) -> Vec<Now<'static>> {
+    let mut all = Vec::new();
+    let (live, old) = counted(report);
+    let pace = rollout::pace(report.set);
+    match (pace, old) {
+        (Pace::Paused, _) if report.update.is_held => {
+            let message = "the template changed; it reaches pods when spec.updateStrategy.paused is false";
+            let reason = names::update_pending::PAUSED;
+            all.push(now(names::update_pending::TYPE, true, reason, message.to_owned()));
+        }
+        (Pace::OnDelete | Pace::Paused, 1..) => {
+            let message = format!(
+                "{old} of {live} pods are of an older template; they keep running until they are deleted"
+            );
+            all.push(now(names::update_pending::TYPE, true, names::update_pending::OLD_PODS_KEPT, message));
+        }
+        _ if before.iter().any(|it| it.type_ == names::update_pending::TYPE) => {
+            let (reason, message) = match old {
+                0 => (names::update_pending::ALL_CURRENT, "every pod is of the current template"),
+                _ => (names::update_pending::REPLACED, "pods of an older template are being replaced"),
+            };
+            all.push(now(names::update_pending::TYPE, false, reason, message.to_owned()));
+        }
+        _ => {}
+    }
+    all.extend(progress.map(|it| in_progress(report, it, live, old)));
+    all
+}
+
+fn in_progress(
+    report: &SetReport<'_>,
+    progress: &PodCliqueSetUpdateProgress,
+    live: u32,
+    old: u32,
+) -> Now<'static> {
+    use names::update_in_progress as reasons;
+    let updated = live - old;
+    if !is_open(Some(progress)) {
+        let message = match old {
+            0 => format!("{updated} of {live} pods are of the current template"),
+            _ => format!("{old} of {live} pods are replaced when somebody deletes them"),
+        };
+        return now(reasons::TYPE, false, reasons::ENDED, message);
+    }
+    let mut message = format!("{updated} of {live} pods are of the current template");
+    if rollout::pace(report.set) == Pace::Paused {
+        return now(reasons::TYPE, true, reasons::PAUSED, message);
+    }
+    if let Some(turn) = progress.currently_updating.first() {
+        message = format!("{message}; replica {} has its turn", turn.replica_index);
+    }
+    if let Some(waits_for) = &report.update.waits_for {
+        message = format!("{message}, and waits for {waits_for}");
+    }
+    let is_late = deadline(report, Some(progress)).is_some_and(|it| it <= report.now);
+    let reason = if is_late { reasons::DEADLINE_EXCEEDED } else { reasons::REPLACING };
+    now(reasons::TYPE, true, reason, message)
+}
+
+fn now(type_: &'static str, status: bool, reason: &'static str, message: String) -> Now<'static> {
+    Now { type_, status: Some(status), reason, message }
+}
+
+/// Pods, and those of an older template. Cliques that the template has not reached yet are older as a whole.
+fn counted(report: &SetReport<'_>) -> (u32, u32) {
+    let hash = report.generation_hash.as_str();
+    report.cliques.values().filter(|it| it.is_present()).fold((0, 0), |(live, old), state| {
+        let tally = state.tally;
+        let behind = tally.live - tally.updated;
+        let older = if behind == 0 && state.is_outdated(hash) { tally.live } else { behind };
+        (live + tally.live, old + older)
+    })
+}

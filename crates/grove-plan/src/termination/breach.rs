@@ -1,0 +1,77 @@
+//! Since when cliques and groups are below their minimum, as far as that counts.
+
+use grove_api::{
+    constants::conditions as names,
+    wire::{Condition, PodClique, PodCliqueScalingGroup},
+};
+use k8s_openapi::{
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    jiff::{SignedDuration, Timestamp},
+};
+
+use crate::{
+    layout::count,
+    restart,
+    status::{CliqueState, Members, ReplicaTally, find, is_terminated},
+};
+
+/// A condition whose status changed later than this after the object was made has had the other status before.
+const FIRST: SignedDuration = SignedDuration::from_secs(5);
+
+/// Since when a clique is below its minimum, where that may lead to a restart: its conditions say so and its pods still
+/// do, it had its place before, and has had it since it was restarted last.
+pub(super) fn clique_since(state: &CliqueState<'_>) -> Option<Timestamp> {
+    let clique = state.clique;
+    if !state.is_present() || restart::is_open(state) || !state.is_breached() {
+        return None;
+    }
+    let breached = breach(&clique.status.as_ref()?.conditions)?;
+    let scheduled = scheduled(clique)?;
+    if scheduled.status != "True" && !was_otherwise(scheduled, &clique.metadata) {
+        return None;
+    }
+    // It has the whole delay to come up, whenever it got its place.
+    let placed = (scheduled.status == "True").then_some(scheduled.last_transition_time.0);
+    [placed, restart::rescheduled(state)].into_iter().flatten().chain([breached]).max()
+}
+
+/// Likewise for a group.
+pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) -> Option<Timestamp> {
+    let minimum = group.spec.min_available.map_or(1, count) as usize;
+    let conditions = &group.status.as_ref()?.conditions;
+    let said =
+        find(conditions, names::gang_termination_in_progress::TYPE).is_some_and(|it| it.status == "True");
+    if is_terminated(members, minimum, said) || ReplicaTally::of(members, "").healthy >= minimum {
+        return None;
+    }
+    let breached = breach(conditions)?;
+    let condition = find(conditions, names::min_available_breached::TYPE)?;
+    let recovered = members.values().flatten().flatten().filter_map(restart::rescheduled).max();
+    was_otherwise(condition, &group.metadata).then(|| recovered.map_or(breached, |it| it.max(breached)))
+}
+
+/// Whether the clique is missing from its group replica: below its minimum, or restarted and not back.
+pub(super) fn is_down(state: &CliqueState<'_>) -> bool {
+    restart::is_open(state) || clique_since(state).is_some()
+}
+
+/// Whether judgement on a group is suspended.
+pub(super) fn is_updating(group: &PodCliqueScalingGroup) -> bool {
+    let conditions = group.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+    find(conditions, names::min_available_breached::TYPE).is_some_and(|it| it.status == "Unknown")
+}
+
+/// Since when the conditions say that the minimum is breached.
+fn breach(conditions: &[Condition]) -> Option<Timestamp> {
+    let breached = find(conditions, names::min_available_breached::TYPE)?;
+    (breached.status == "True").then_some(breached.last_transition_time.0)
+}
+
+fn scheduled(clique: &PodClique) -> Option<&Condition> {
+    find(&clique.status.as_ref()?.conditions, names::pod_clique_scheduled::TYPE)
+}
+
+fn was_otherwise(condition: &Condition, metadata: &ObjectMeta) -> bool {
+    let made = metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |it| it.0);
+    made.checked_add(FIRST).is_ok_and(|it| condition.last_transition_time.0 > it)
+}

@@ -1,0 +1,125 @@
+//! Gang termination: what stays below its minimum for the termination delay is restarted as a whole. A scaling group
+//! replica alone where enough others are left; else the set replica.
+//!
+//! Only what was healthy before counts: pods that never had a place would not get one by being made anew.
+
+mod breach;
+
+use std::time::Duration;
+
+use grove_api::{
+    constants::restarts,
+    names,
+    wire::{GangTermination, PodCliqueSet, ScalingGroupConfig},
+};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+
+use self::breach::{clique_since, group_since, is_down, is_updating};
+use crate::{
+    layout::{self, count, set_name},
+    restart::{Restart, Unit},
+    status::{self, SetReport},
+};
+
+/// What to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TerminationPlan {
+    /// What is due.
+    pub restarts: Vec<Restart>,
+    /// When the next would be, if nothing changes.
+    pub next: Option<Timestamp>,
+}
+
+/// Decides.
+pub fn plan(report: &SetReport<'_>) -> TerminationPlan {
+    let mut plan = TerminationPlan::default();
+    let Some(delay) = delay(report.set) else { return plan };
+    for replica in 0..count(report.set.spec.replicas) {
+        // A replica that is restarted as a whole needs no look at its parts.
+        if let Some(since) = set_replica_since(report, replica)
+            && plan.is_due(since, delay, report.now)
+        {
+            plan.restart(report, Unit::SetReplica(replica), delay);
+            continue;
+        }
+        for config in &report.set.spec.template.scaling_groups {
+            for (unit, since) in group_replicas_since(report, replica, config) {
+                if plan.is_due(since, delay, report.now) {
+                    plan.restart(report, unit, delay);
+                }
+            }
+        }
+    }
+    plan
+}
+
+impl TerminationPlan {
+    /// Whether what is so since then is due now; else the time when it will be is kept.
+    fn is_due(&mut self, since: Timestamp, delay: SignedDuration, now: Timestamp) -> bool {
+        // Beyond the end of time is never.
+        let Ok(due) = since.checked_add(delay) else { return false };
+        if due > now {
+            self.next = Some(self.next.map_or(due, |it| it.min(due)));
+        }
+        due <= now
+    }
+
+    fn restart(&mut self, report: &SetReport<'_>, unit: Unit, delay: SignedDuration) {
+        let words = format!("it was below its minimum for {delay:#}");
+        let reason = restarts::GANG_TERMINATION;
+        self.restarts.push(Restart::begin(&report.cliques, unit, reason, words, report.now));
+    }
+}
+
+/// How long is waited; `None` where nothing is ever terminated.
+fn delay(set: &PodCliqueSet) -> Option<SignedDuration> {
+    let template = &set.spec.template;
+    if template.gang_termination == Some(GangTermination::Disabled) {
+        return None;
+    }
+    let delay: Duration = template.termination_delay.as_ref()?.to_std().ok()?;
+    SignedDuration::try_from(delay).ok()
+}
+
+/// Since when a set replica is below its minimum: the first of its standalone cliques and groups that is.
+fn set_replica_since(report: &SetReport<'_>, replica: u32) -> Option<Timestamp> {
+    let mut first: Option<Timestamp> = None;
+    for clique in layout::standalone(report.set, replica) {
+        // What is about to be made comes before what is about to be restarted.
+        let state = report.cliques.get(clique.name.as_str()).filter(|it| it.is_present())?;
+        first = [first, clique_since(state)].into_iter().flatten().min();
+    }
+    let groups = report.set.spec.template.scaling_groups.iter().filter_map(|config| {
+        let name = names::scaling_group(set_name(report.set), replica, &config.name);
+        let group = status::group_of_set(report, &name)?;
+        group_since(group, &status::members(report, replica, config, group))
+    });
+    groups.chain(first).min()
+}
+
+/// The replicas of a group that are below their minimum and may be restarted by themselves, and since when.
+fn group_replicas_since(
+    report: &SetReport<'_>,
+    replica: u32,
+    config: &ScalingGroupConfig,
+) -> Vec<(Unit, Timestamp)> {
+    let name = names::scaling_group(set_name(report.set), replica, &config.name);
+    let Some(group) = status::group_of_set(report, &name).filter(|it| !is_updating(it)) else {
+        return Vec::new();
+    };
+    let members = status::members(report, replica, config, group);
+    let down = members.values().filter(|it| it.iter().flatten().any(is_down)).count();
+    let minimum = group.spec.min_available.map_or(1, count) as usize;
+    // Too few others would be left: that is for the set replica as a whole.
+    if members.len() - down < minimum {
+        return Vec::new();
+    }
+    let units = members.iter().filter_map(|(group_replica, members)| {
+        let since = members.iter().flatten().filter_map(clique_since).min()?;
+        Some((Unit::GroupReplica(name.clone(), *group_replica), since))
+    });
+    units.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! The operator under test: the real one, as often as it is started.
+
+use std::sync::Arc;
+
+use grove_api::config;
+use grove_operator::{BackendMetrics, Concurrency, Operator, Settings};
+use grove_runtime::{Events, InformerMetrics, QueueMetrics};
+use grove_scheduler::builtin::builtin;
+use kube::Client;
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{clock, cluster::NAMESPACE, connection::Connection};
+
+/// An operator that runs. It dies when this is dropped, in the middle of whatever it does.
+pub(crate) struct Running {
+    _tasks: JoinSet<()>,
+}
+
+/// Starts an operator that knows nothing.
+pub(crate) fn start(connection: Connection) -> anyhow::Result<Running> {
+    let client = Client::new(connection, NAMESPACE);
+    let registry = builtin();
+    let config = json!({ "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": {} });
+    let loaded = registry.with_known(|known| config::load(&config, known));
+    let loaded = loaded.map_err(|errors| anyhow::anyhow!("the operator's configuration: {errors:?}"))?;
+    let settings = Settings {
+        concurrency: Concurrency { sets: 2, groups: 2, cliques: 4, gangs: 4 },
+        registry,
+        profiles: loaded.profiles,
+        namespace: NAMESPACE.to_owned(),
+        init_image: "grove-initc:1".to_owned(),
+        topology_aware: false,
+        clock: clock::now,
+    };
+    let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());
+    let metrics = BackendMetrics::default();
+    let operator = Arc::new(Operator::new(client, Events::none(), settings, &informers, &queues, metrics));
+    let mut tasks = JoinSet::new();
+    let watching = Arc::clone(&operator);
+    tasks.spawn(async move { watching.watch(CancellationToken::new()).await });
+    tasks.spawn(async move { operator.work(CancellationToken::new()).await });
+    Ok(Running { _tasks: tasks })
+}

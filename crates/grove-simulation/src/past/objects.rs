@@ -1,0 +1,168 @@
+//! What is remembered of an object.
+
+use grove_api::constants::labels;
+use grove_apiserver::Object;
+use serde_json::Value;
+
+use super::{Track, Wanted};
+use crate::{
+    cluster::{number, text},
+    connection::Sent,
+};
+
+/// A pod.
+#[derive(Clone, Debug)]
+pub(crate) struct Pod {
+    pub(crate) name: String,
+    /// UID of its clique.
+    pub(crate) clique: String,
+    pub(crate) gang: String,
+    pub(crate) index: Option<u64>,
+    /// Hash of its template.
+    pub(crate) hash: String,
+    /// Whether it is there, and not on its way out.
+    pub(crate) there: Track<bool>,
+    pub(crate) ready: Track<bool>,
+    /// Whether it ended by itself.
+    pub(crate) ended: Track<bool>,
+    pub(crate) gated: bool,
+    /// Whether it has a node.
+    pub(crate) bound: Track<bool>,
+    /// When it was created, as objects say it.
+    pub(crate) created: String,
+    /// The operator that made it.
+    pub(crate) made: Option<Sent>,
+    /// Whether an operator deleted it and knows that.
+    pub(crate) deleted: bool,
+}
+
+/// A clique.
+#[derive(Clone, Debug)]
+pub(crate) struct Clique {
+    pub(crate) name: String,
+    pub(crate) set: String,
+    pub(crate) replica: u64,
+    pub(crate) gang: String,
+    /// Its scaling group, and the replica of it.
+    pub(crate) group: Option<(String, u64)>,
+    /// Pods that are wanted; none where it is gone or going.
+    pub(crate) replicas: Track<Option<u64>>,
+    /// Hash of the template.
+    pub(crate) hash: Track<String>,
+    /// Pods from before this time are to go; empty if there is none.
+    pub(crate) restarted: Track<String>,
+    pub(crate) minimum: u64,
+}
+
+/// A scaling group.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) replicas: Wanted,
+    pub(crate) minimum: u64,
+}
+
+/// A set.
+#[derive(Clone, Debug)]
+pub(crate) struct Set {
+    pub(crate) replicas: Wanted,
+    /// Whether changes of its template reach pods that run.
+    pub(crate) rolls: Track<bool>,
+    /// The replica whose turn it is.
+    pub(crate) turn: Track<Option<u64>>,
+}
+
+/// A gang.
+#[derive(Clone, Debug)]
+pub(crate) struct Gang {
+    /// Whether it is there and initialised.
+    pub(crate) initialized: Track<bool>,
+    /// Its cliques, and how many pods of each belong together.
+    pub(crate) minima: Vec<(String, u64)>,
+}
+
+impl Pod {
+    pub(super) fn new(object: &Object, is_there: bool) -> Self {
+        let label = |key: &str| object.label(key).unwrap_or_default().to_owned();
+        let owner = object.owner_references().iter().find(|it| it["controller"] == true);
+        Self {
+            name: object.name().to_owned(),
+            clique: owner.and_then(|it| it["uid"].as_str()).unwrap_or_default().to_owned(),
+            gang: label(labels::POD_GANG),
+            index: label(labels::POD_INDEX).parse().ok(),
+            hash: label(labels::POD_TEMPLATE_HASH),
+            there: Track::new(is_there),
+            ready: Track::new(false),
+            ended: Track::new(false),
+            gated: true,
+            bound: Track::new(false),
+            created: object.meta("creationTimestamp").unwrap_or_default().to_owned(),
+            made: None,
+            deleted: false,
+        }
+    }
+}
+
+impl Clique {
+    pub(super) fn new(object: &Object) -> Self {
+        let label = |key: &str| object.label(key);
+        let index = |key: &str| label(key).and_then(|it| it.parse().ok()).unwrap_or_default();
+        let group = label(labels::SCALING_GROUP).map(str::to_owned);
+        Self {
+            name: object.name().to_owned(),
+            set: label(labels::PART_OF).unwrap_or_default().to_owned(),
+            replica: index(labels::SET_REPLICA_INDEX),
+            gang: label(labels::POD_GANG).unwrap_or_default().to_owned(),
+            group: group.map(|it| (it, index(labels::SCALING_GROUP_REPLICA_INDEX))),
+            replicas: Track::new(None),
+            hash: Track::new(String::new()),
+            restarted: Track::new(String::new()),
+            minimum: 0,
+        }
+    }
+}
+
+impl Group {
+    pub(super) fn new() -> Self {
+        Self { replicas: Track::new(None), minimum: 1 }
+    }
+
+    pub(super) fn learn(&mut self, object: &Object, is_there: bool) {
+        self.replicas.set(number(object, "/spec/replicas").filter(|_| is_there));
+        self.minimum = number(object, "/spec/minAvailable").unwrap_or(1);
+    }
+}
+
+impl Set {
+    pub(super) fn new() -> Self {
+        Self { replicas: Track::new(None), rolls: Track::new(false), turn: Track::new(None) }
+    }
+
+    pub(super) fn learn(&mut self, object: &Object, is_there: bool) {
+        self.replicas.set(number(object, "/spec/replicas").filter(|_| is_there));
+        let strategy = |field: &str| object.field(&format!("/spec/updateStrategy/{field}"));
+        let is_paused = strategy("paused").is_some_and(|it| *it == true);
+        self.rolls.set(text(object, "/spec/updateStrategy/type") != "OnDelete" && !is_paused);
+        let is_open = object.field("/status/updateProgress/updateEndedAt").is_none();
+        let turn = number(object, "/status/updateProgress/currentlyUpdating/0/replicaIndex");
+        self.turn.set(turn.filter(|_| is_open));
+    }
+}
+
+impl Gang {
+    pub(super) fn new() -> Self {
+        Self { initialized: Track::new(false), minima: Vec::new() }
+    }
+
+    pub(super) fn learn(&mut self, initialized: bool, object: &Object) {
+        self.initialized.set(initialized);
+        let groups = object.field("/spec/podgroups").and_then(Value::as_array);
+        let minimum =
+            |it: &Value| (it["name"].as_str().unwrap_or_default().to_owned(), it["minReplicas"].as_u64());
+        self.minima = groups
+            .into_iter()
+            .flatten()
+            .map(minimum)
+            .map(|(name, it)| (name, it.unwrap_or_default()))
+            .collect();
+    }
+}

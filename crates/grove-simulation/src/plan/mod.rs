@@ -1,0 +1,104 @@
+//! What happens in a run: the sets, the weather and a list of steps, all made up front from the seed, so that parts can be
+//! left out to find out which of them matter.
+
+mod shape;
+mod step;
+mod weather;
+
+use std::collections::BTreeSet;
+
+use crate::random::Random;
+
+pub use self::shape::Shape;
+pub(crate) use self::step::Deed;
+pub use self::step::Step;
+pub(crate) use self::step::{BAD_IMAGE, IMAGES};
+pub use self::weather::Weather;
+pub(crate) use self::weather::{DIALS, LONGEST_STALL, SLOW};
+
+/// As far as anything is scaled out.
+pub(crate) const MOST_REPLICAS: u32 = 4;
+
+/// What happens in a run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where it comes from.
+    pub seed: u64,
+    /// The sets that users make.
+    pub sets: Vec<Shape>,
+    /// Nodes of the cluster.
+    pub(crate) nodes: usize,
+    /// Pods that fit on each.
+    pub(crate) slots: usize,
+    /// Dials of the connection.
+    pub weather: Weather,
+    /// One after another.
+    pub steps: Vec<Step>,
+}
+
+/// What is left of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Only these steps, by number; all if there is no list.
+    pub steps: Option<BTreeSet<usize>>,
+    /// Without these troubles of the connection.
+    pub without: BTreeSet<String>,
+}
+
+impl Plan {
+    /// The plan of a seed.
+    pub fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed, 1);
+        let random = &mut random;
+        let sets = match random.below(20) {
+            0..=14 => 1,
+            15..=18 => 2,
+            _ => 3,
+        };
+        let sets: Vec<Shape> = (0..sets).map(|number| Shape::random(number, random)).collect();
+        let weather = Weather::random(random);
+        let nodes = random.between(2, 5) as usize;
+        let pods: u32 = sets.iter().map(Shape::pods).sum();
+        // Sometimes there is too little room, and mostly some to spare.
+        let slots = (pods * random.between(8, 30) / 10) as usize / nodes + 1;
+        let steps = step::random(&sets, random);
+        Self { seed, sets, nodes, slots, weather, steps }
+    }
+
+    /// What is left after a cut.
+    #[must_use]
+    pub fn cut(&self, cut: &Cut) -> Self {
+        let mut plan = self.clone();
+        if let Some(kept) = &cut.steps {
+            plan.steps.retain(|it| kept.contains(&it.number));
+        }
+        cut.without.iter().for_each(|dial| plan.weather.without(dial));
+        plan
+    }
+
+    /// Whether watches are ever held up.
+    pub(crate) fn has_stalls(&self) -> bool {
+        self.steps.iter().any(|it| matches!(it.deed, Deed::Stall { .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_has_the_same_plan() {
+        let words = |seed| format!("{:?}", Plan::new(seed));
+        assert_eq!(words(5), words(5));
+        assert_ne!(words(5), words(6));
+    }
+
+    #[test]
+    fn a_cut_keeps_the_numbers_of_steps() {
+        let plan = Plan::new(7);
+        let cut = Cut { steps: Some([0, 2].into()), without: ["lost".to_owned()].into() };
+        let numbers: Vec<usize> = plan.cut(&cut).steps.iter().map(|it| it.number).collect();
+        assert_eq!(numbers, [0, 2]);
+        assert_eq!(plan.cut(&cut).weather.lost, 0);
+    }
+}

@@ -1,0 +1,214 @@
+//! Follows every change and every write, at the moment it happens, and holds the rules against it.
+
+use std::sync::Arc;
+
+use grove_apiserver::{Event, WriteRecord};
+use parking_lot::Mutex;
+use tokio::{sync::Notify, time::Instant};
+
+use crate::{
+    clock,
+    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS},
+    connection::{Lines, Sent},
+    past::{Past, is_gated},
+    rules::{Broken, budget, gates, idle, indices},
+};
+
+/// The referee. Clones are the same one.
+#[derive(Clone)]
+pub(crate) struct Referee {
+    cluster: Cluster,
+    lines: Arc<Lines>,
+    state: Arc<Mutex<State>>,
+    /// A rule was broken.
+    pub(crate) whistle: Arc<Notify>,
+}
+
+struct State {
+    past: Past,
+    /// All events up to here are known.
+    revision: u64,
+    /// All writes up to here are known.
+    writes: u64,
+    /// When the operator was started that runs now.
+    started: Instant,
+    broken: Option<Broken>,
+    /// What happened, in words, if anybody wants to know.
+    story: Option<Vec<String>>,
+    /// A number that stands for everything that happened.
+    digest: u64,
+}
+
+impl Referee {
+    pub(crate) fn new(cluster: Cluster, lines: Arc<Lines>, past: Past, tells: bool) -> Self {
+        let store = cluster.server.store();
+        let state = State {
+            past,
+            revision: store.revision(),
+            writes: store.write_count(),
+            started: Instant::now(),
+            broken: None,
+            story: tells.then(Vec::new),
+            digest: 0,
+        };
+        Self { cluster, lines, state: Arc::new(Mutex::new(state)), whistle: Arc::default() }
+    }
+
+    /// Follows, for ever.
+    pub(crate) async fn run(self) {
+        loop {
+            self.look();
+            let revision = self.state.lock().revision;
+            self.cluster.server.store().changed_since(revision).await;
+        }
+    }
+
+    /// A new operator begins.
+    pub(crate) fn operator_started(&self) {
+        self.state.lock().started = Instant::now();
+    }
+
+    /// Adds a line to the story.
+    pub(crate) fn tell(&self, words: impl FnOnce() -> String) {
+        if let Some(story) = &mut self.state.lock().story {
+            story.push(format!("{:>9.3} {}", clock::elapsed().as_secs_f64(), words()));
+        }
+    }
+
+    /// The rule that was broken, if any.
+    pub(crate) fn broken(&self) -> Option<Broken> {
+        self.state.lock().broken.clone()
+    }
+
+    /// The story, and the number that stands for it.
+    pub(crate) fn end(&self) -> (Vec<String>, u64) {
+        let mut state = self.state.lock();
+        (state.story.take().unwrap_or_default(), state.digest)
+    }
+
+    /// Looks at what happened since the last time.
+    pub(crate) fn look(&self) {
+        let store = self.cluster.server.store();
+        let mut state = self.state.lock();
+        let records = store.writes_since(state.writes);
+        // Nothing is forgotten without us: `compact` comes from a step, which looks first.
+        let events = store.events_since(state.revision).unwrap_or_default();
+        let mut events = events.iter();
+        for record in records {
+            state.writes += 1;
+            let sent = self.lines.sent(state.writes);
+            let Some(last) = record.revision else {
+                self.no_effect(&mut state, &record, sent);
+                continue;
+            };
+            while state.revision < last {
+                let Some(event) = events.next() else { break };
+                state.revision = event.revision;
+                self.event(&mut state, event, &record, sent);
+            }
+        }
+        state.revision = store.revision();
+        state.past.forget();
+    }
+
+    fn no_effect(&self, state: &mut State, record: &WriteRecord, sent: Option<Sent>) {
+        state.tell(|| told(record, "nothing changed"));
+        // Deletions name no manager: who writes over its connection is the operator.
+        if sent.is_some() {
+            let verdict = idle::no_effect(&state.past, record, state.started);
+            self.judge(state, verdict);
+        }
+    }
+
+    fn event(&self, state: &mut State, event: &Event, record: &WriteRecord, sent: Option<Sent>) {
+        state.note(event);
+        state.tell(|| format!("{} {}", told(record, ""), event_words(event, record)));
+        let is_operator = sent.is_some();
+        let object = event.new.as_ref().or(event.old.as_ref());
+        let Some(uid) = object.map(|it| it.uid().to_owned()) else { return };
+        let went = event.old.as_ref().is_some_and(|it| !it.is_terminating())
+            && event.new.as_ref().is_none_or(|it| it.is_terminating());
+        let (resource, name) = (&*event.key.resource, event.key.name.as_str());
+        if is_operator && went {
+            let verdict = match resource {
+                PODS => budget::pod_deleted(&state.past, &uid),
+                CLIQUES => budget::clique_deleted(&state.past, &uid),
+                GANGS => budget::whole_deleted(&state.past, name, |it| it.gang == name),
+                GROUPS => budget::whole_deleted(&state.past, name, |it| {
+                    it.group.as_ref().is_some_and(|(group, _)| group == name)
+                }),
+                _ => Ok(()),
+            };
+            self.judge(state, verdict);
+        }
+        state.past.learn(event);
+        if !is_operator || resource != PODS {
+            return;
+        }
+        if let Some(pod) = state.past.pods.get_mut(&uid) {
+            if event.old.is_none() {
+                pod.made = sent;
+            }
+            pod.deleted |= went && sent.is_some_and(|it| it.heard);
+        }
+        if event.old.is_none() {
+            let verdict = indices::pod_made(&state.past, &uid);
+            self.judge(state, verdict);
+        } else if event.old.as_ref().is_some_and(|it| is_gated(it))
+            && event.new.as_ref().is_some_and(|it| !is_gated(it))
+        {
+            let verdict = gates::gate_lifted(&state.past, &uid);
+            self.judge(state, verdict);
+        }
+    }
+
+    fn judge(&self, state: &mut State, verdict: Result<(), Broken>) {
+        let Err(broken) = verdict else { return };
+        if state.broken.is_none() {
+            state.tell(|| format!("BROKEN {}: {}", broken.rule, broken.words));
+            state.broken = Some(broken);
+            self.whistle.notify_one();
+        }
+    }
+}
+
+impl State {
+    fn tell(&mut self, words: impl FnOnce() -> String) {
+        if let Some(story) = &mut self.story {
+            story.push(format!("{:>9.3} {}", clock::elapsed().as_secs_f64(), words()));
+        }
+    }
+
+    /// Mixes an event into the digest.
+    fn note(&mut self, event: &Event) {
+        let time = u64::try_from(clock::elapsed().as_micros()).unwrap_or(u64::MAX);
+        let name = event
+            .key
+            .name
+            .bytes()
+            .fold(event.revision, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        self.digest = (self.digest ^ name).wrapping_mul(0x0100_0000_01B3) ^ time;
+    }
+}
+
+fn told(record: &WriteRecord, end: &str) -> String {
+    let manager = if record.manager.is_empty() { "(no name)" } else { &record.manager };
+    let part = record.subresource.map(|it| format!("/{it}")).unwrap_or_default();
+    format!(
+        "{:<17} {:<6} {} {}{part} {} {end}",
+        manager, record.verb, record.resource, record.name, record.code
+    )
+}
+
+fn event_words(event: &Event, record: &WriteRecord) -> String {
+    let name = if record.name.is_empty() { event.key.name.as_str() } else { "" };
+    let what = match (&event.old, &event.new) {
+        (None, _) => "created".to_owned(),
+        (_, None) => "gone".to_owned(),
+        (Some(old), Some(new)) => crate::story::changes(old.value(), new.value()),
+    };
+    format!("{name} {what}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! Each rule is broken once by somebody who writes in the operator's name.
+
+use std::time::Duration;
+
+use grove_api::constants::{gates, labels};
+use grove_apiserver::Action;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::*;
+use crate::{
+    cluster::SETS,
+    plan::Weather,
+    random::Random,
+    rules::{Rule, rest},
+};
+
+/// Longer than anything may be believed.
+const LONG: Duration = Duration::from_mins(1);
+
+/// The name under which the operator writes.
+const OPERATOR: &str = "grove-operator";
+
+struct Bench {
+    cluster: Cluster,
+    lines: Arc<Lines>,
+    referee: Referee,
+}
+
+impl Bench {
+    /// A set of one clique with three pods, of which two are the minimum; all of them are ready for long.
+    async fn new() -> Self {
+        let cluster = Cluster::new(1);
+        let lines = Lines::new(cluster.server.clone(), Weather::default(), Random::new(1, 2));
+        let past = Past::new(Duration::from_secs(10));
+        let referee = Referee::new(cluster.clone(), Arc::clone(&lines), past, true);
+        let bench = Self { cluster, lines, referee };
+        bench.create("user", SETS, "s0", json!({}), json!({ "spec": { "replicas": 1 } }));
+        let of_set =
+            json!({ labels::PART_OF: "s0", labels::SET_REPLICA_INDEX: "0", labels::POD_GANG: "s0-0" });
+        let spec = json!({ "spec": { "replicas": 3, "minAvailable": 2 } });
+        bench.create("user", CLIQUES, "s0-0-a", of_set, spec);
+        let groups = json!([{ "name": "s0-0-a", "minReplicas": 2, "podReferences": [] }]);
+        bench.create("user", GANGS, "s0-0", json!({}), json!({ "spec": { "podgroups": groups } }));
+        for index in 0..3 {
+            bench.pod("user", &format!("p{index}"), index);
+            bench.ready(&format!("p{index}"), true);
+        }
+        bench.referee.look();
+        sleep(LONG).await;
+        bench
+    }
+
+    #[allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
+    fn create(&self, manager: &str, resource: &str, name: &str, labels: Value, rest: Value) {
+        let known = self.cluster.server.resources().by_id(resource).unwrap();
+        let mut object = json!({
+            "apiVersion": known.api_version(), "kind": known.kind,
+            "metadata": { "name": name, "namespace": crate::cluster::NAMESPACE, "labels": labels },
+        });
+        object.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        self.cluster.write(manager, resource, "", None, Action::Create(object)).unwrap();
+    }
+
+    fn pod(&self, manager: &str, name: &str, index: u32) {
+        let owner = self.cluster.get(CLIQUES, "s0-0-a").unwrap();
+        let owner = json!([{
+            "apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": owner.name(), "uid": owner.uid(),
+            "controller": true,
+        }]);
+        let metadata = json!({
+            "name": name, "namespace": crate::cluster::NAMESPACE, "ownerReferences": owner,
+            "labels": { labels::POD_GANG: "s0-0", labels::POD_INDEX: index.to_string() },
+        });
+        let spec = json!({ "schedulingGates": [{ "name": gates::POD_GANG_PENDING }], "containers": [] });
+        let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec });
+        self.cluster.write(manager, PODS, "", None, Action::Create(pod)).unwrap();
+    }
+
+    fn ready(&self, name: &str, ready: bool) {
+        let status = if ready { "True" } else { "False" };
+        let conditions = json!([{ "type": "Ready", "status": status }]);
+        let status = json!({ "phase": "Running", "conditions": conditions });
+        self.cluster.patch("kubelet", PODS, name, json!({ "status": status }));
+    }
+
+    fn scale(&self, resource: &str, name: &str, replicas: u32) {
+        self.cluster.patch("user", resource, name, json!({ "spec": { "replicas": replicas } }));
+    }
+
+    /// The last write came from the operator.
+    fn operator_wrote(&self, heard: bool) {
+        let write = self.cluster.server.store().write_count();
+        self.lines.note(write, Sent { process: 1, heard });
+    }
+
+    fn delete(&self, resource: &str, name: &str) {
+        self.cluster.delete(OPERATOR, resource, name, Some(0));
+    }
+
+    /// The rule that is broken now, after the operator's last write.
+    fn verdict(&self) -> Option<Rule> {
+        self.operator_wrote(true);
+        self.referee.look();
+        self.referee.broken().map(|it| it.rule)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_is_wanted_is_not_deleted() {
+    let bench = Bench::new().await;
+    bench.delete(PODS, "p2");
+    assert_eq!(bench.verdict(), Some(Rule::Wanted));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_too_much_may_be_deleted() {
+    let bench = Bench::new().await;
+    bench.scale(CLIQUES, "s0-0-a", 2);
+    bench.delete(PODS, "p2");
+    assert_eq!(bench.verdict(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_wanted_a_moment_ago_may_be_deleted_and_not_later() {
+    for (time, expected) in [(Duration::from_secs(5), None), (LONG, Some(Rule::Wanted))] {
+        let bench = Bench::new().await;
+        bench.scale(CLIQUES, "s0-0-a", 2);
+        bench.referee.look();
+        bench.scale(CLIQUES, "s0-0-a", 3);
+        bench.referee.look();
+        sleep(time).await;
+        bench.delete(PODS, "p2");
+        assert_eq!(bench.verdict(), expected, "after {time:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_that_are_not_ready_go_first() {
+    let bench = Bench::new().await;
+    bench.ready("p0", false);
+    bench.referee.look();
+    sleep(LONG).await;
+    bench.scale(CLIQUES, "s0-0-a", 2);
+    bench.delete(PODS, "p2");
+    assert_eq!(bench.verdict(), Some(Rule::Budget));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clique_that_is_wanted_is_not_deleted() {
+    let bench = Bench::new().await;
+    bench.delete(CLIQUES, "s0-0-a");
+    assert_eq!(bench.verdict(), Some(Rule::Wanted));
+    let bench = Bench::new().await;
+    bench.scale(SETS, "s0", 0);
+    bench.delete(CLIQUES, "s0-0-a");
+    assert_eq!(bench.verdict(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gang_that_is_wanted_is_not_deleted() {
+    let bench = Bench::new().await;
+    bench.delete(GANGS, "s0-0");
+    assert_eq!(bench.verdict(), Some(Rule::Wanted));
+    let bench = Bench::new().await;
+    bench.cluster.delete("user", SETS, "s0", None);
+    bench.delete(GANGS, "s0-0");
+    assert_eq!(bench.verdict(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn gates_wait_for_the_gang() {
+    let lift = json!({ "spec": { "schedulingGates": null } });
+    let initialized = json!({ "status": { "conditions": [{ "type": "Initialized", "status": "True" }] } });
+    let bench = Bench::new().await;
+    bench.cluster.patch(OPERATOR, PODS, "p0", lift.clone());
+    assert_eq!(bench.verdict(), Some(Rule::Gates), "the gang is not initialised");
+    let bench = Bench::new().await;
+    bench.cluster.patch("user", GANGS, "s0-0", initialized.clone());
+    bench.cluster.patch(OPERATOR, PODS, "p0", lift.clone());
+    assert_eq!(bench.verdict(), None);
+    let bench = Bench::new().await;
+    bench.cluster.patch("user", GANGS, "s0-0", initialized);
+    for pod in ["p1", "p2"] {
+        bench.cluster.delete("user", PODS, pod, Some(0));
+    }
+    bench.referee.look();
+    sleep(LONG).await;
+    bench.cluster.patch(OPERATOR, PODS, "p0", lift);
+    assert_eq!(bench.verdict(), Some(Rule::Gates), "one pod of at least two");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_index_is_given_once() {
+    for (heard, expected) in [(true, Some(Rule::Indices)), (false, None)] {
+        let bench = Bench::new().await;
+        for name in ["q0", "q1"] {
+            bench.pod(OPERATOR, name, 7);
+            bench.operator_wrote(heard);
+        }
+        bench.referee.look();
+        let broken = bench.referee.broken().map(|it| it.rule);
+        assert_eq!(broken, expected, "heard of the first: {heard}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_in_vain() {
+    let bench = Bench::new().await;
+    bench.cluster.patch(OPERATOR, CLIQUES, "s0-0-a", json!({ "spec": { "replicas": 3 } }));
+    assert_eq!(bench.verdict(), Some(Rule::NoEffect));
+    let bench = Bench::new().await;
+    bench.scale(CLIQUES, "s0-0-a", 4);
+    bench.cluster.patch(OPERATOR, CLIQUES, "s0-0-a", json!({ "spec": { "replicas": 4 } }));
+    assert_eq!(bench.verdict(), None, "somebody else did the same just before");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_at_rest_is_complete_and_has_nothing_else() {
+    let bench = Bench::new().await;
+    let rule = |bench: &Bench| rest::at_rest(&bench.cluster).err().map(|it| it.rule);
+    bench.create("user", GROUPS, "s0-0-g", json!({}), json!({ "spec": { "replicas": 1 } }));
+    assert_eq!(rule(&bench), Some(Rule::Orphans), "a group that the set does not have");
+    bench.cluster.delete("user", GROUPS, "s0-0-g", None);
+    bench.cluster.delete("user", CLIQUES, "s0-0-a", None);
+    assert_eq!(rule(&bench), Some(Rule::Convergence), "a Service is missing");
+}

@@ -1,0 +1,63 @@
+//! What must hold. Each rule is about one change by the operator, seen against what was, or about a cluster at rest.
+
+pub(crate) mod budget;
+pub(crate) mod gates;
+pub(crate) mod idle;
+pub(crate) mod indices;
+pub(crate) mod rest;
+mod update;
+
+/// A rule that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Which one.
+    pub rule: Rule,
+    /// How.
+    pub words: String,
+}
+
+/// The rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Ready pods never fall below the minimum by our hand.
+    Budget,
+    /// Updates replace pods replica by replica, and only where they may.
+    Update,
+    /// What is wanted is not deleted.
+    Wanted,
+    /// No gate is lifted before the gang is complete.
+    Gates,
+    /// No two pods with the same index.
+    Indices,
+    /// Nothing is written that changes nothing.
+    NoEffect,
+    /// What nobody wants is gone, and all that is wanted is there.
+    Orphans,
+    /// In the end everything is as it should be.
+    Convergence,
+    /// In the end nobody writes any more.
+    Rest,
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Budget => "budget",
+            Self::Update => "update",
+            Self::Wanted => "wanted",
+            Self::Gates => "gates",
+            Self::Indices => "indices",
+            Self::NoEffect => "no-effect",
+            Self::Orphans => "orphans",
+            Self::Convergence => "convergence",
+            Self::Rest => "rest",
+        })
+    }
+}
+
+impl Rule {
+    /// This rule is broken.
+    pub(crate) fn broken(self, words: impl Into<String>) -> Broken {
+        Broken { rule: self, words: words.into() }
+    }
+}

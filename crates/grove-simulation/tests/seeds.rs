@@ -1,0 +1,36 @@
+//! A few seeds, always. `make sim` runs many.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "functions that tests share are tests too")]
+
+use grove_simulation::{plan::Plan, run};
+
+/// These break no rule.
+fn play(seeds: impl Iterator<Item = u64>) {
+    for seed in seeds {
+        let outcome = run(&Plan::new(seed), false).unwrap();
+        if let Some((broken, step)) = outcome.broken {
+            panic!(
+                "after step {step}: rule {} is broken: {}\nagain: grove-simulation --seed {seed} -v",
+                broken.rule, broken.words
+            );
+        }
+        assert!(outcome.writes > 10, "seed {seed}: next to nothing happened");
+    }
+}
+
+#[test]
+fn even_seeds_break_no_rule() {
+    play((0..10).step_by(2));
+}
+
+#[test]
+fn odd_seeds_break_no_rule() {
+    play((1..10).step_by(2));
+}
+
+#[test]
+fn the_same_seed_runs_the_same_twice() {
+    let digest = |seed| run(&Plan::new(seed), false).unwrap().digest;
+    assert_eq!(digest(3), digest(3));
+    assert_ne!(digest(3), digest(4));
+}

@@ -1,0 +1,188 @@
+//! `grove rollout`: how far an update is, which templates there were, and how to go back to one.
+//!
+//! `progress` makes of what `grove status` reads how far an update is; `history` lists the kept templates with their
+//! `changes`, and `undo` puts one back. `read` and `act` ask the cluster; `text` prints.
+
+mod act;
+mod changes;
+mod history;
+mod progress;
+mod read;
+mod text;
+mod undo;
+
+use std::{io, ops::ControlFlow};
+
+use clap::{Args, Subcommand};
+use k8s_openapi::jiff::Timestamp;
+use serde::Serialize;
+
+use self::{
+    act::Done,
+    history::History,
+    progress::{Progress, State},
+};
+use crate::{
+    cli::Outcome,
+    cluster::{Cluster, Reach, block_on},
+    commands::status::{
+        follow,
+        read::{self as objects, Question},
+        seen::Seen,
+    },
+    findings::Format,
+    printer::Printer,
+};
+
+/// Follow updates of a set, and go back to an earlier template.
+#[derive(Subcommand)]
+#[command(after_help = "Examples:\n  \
+    grove rollout status chat --watch\n  \
+    grove rollout history chat\n  \
+    grove rollout undo chat --to-revision 3\n\n\
+    Exit codes: 0 all is well, 1 there is no such set or revision, or the update makes no progress, \
+    2 the cluster cannot be asked.")]
+pub(crate) enum Rollout {
+    /// Show what is updated, what is being replaced and what that waits for.
+    Status {
+        #[command(flatten)]
+        which: Which,
+
+        /// Show it again whenever it changes, until the update has ended or makes no progress.
+        #[arg(short, long)]
+        watch: bool,
+    },
+    /// List the templates that the set has had, and what each changed.
+    History {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Put an earlier template back: images and everything else of its pods, and no replicas.
+    Undo {
+        #[command(flatten)]
+        which: Which,
+
+        /// Number of the revision [default: the last one that is not what the set says now].
+        #[arg(long, value_name = "NUMBER")]
+        to_revision: Option<i64>,
+    },
+    /// Stop replacing pods, and keep changes of the template from reaching any.
+    Pause {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Go on with what was paused.
+    Resume {
+        #[command(flatten)]
+        which: Which,
+    },
+}
+
+/// The set, and how to print what is said of it.
+#[derive(Args)]
+pub(crate) struct Which {
+    /// Name of a PodCliqueSet.
+    name: String,
+
+    /// Namespace [default: that of the context].
+    #[arg(short, long)]
+    namespace: Option<String>,
+
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+
+    #[command(flatten)]
+    reach: Reach,
+}
+
+impl Rollout {
+    pub(crate) fn run(self) -> io::Result<Outcome> {
+        block_on(self.answer())
+    }
+
+    async fn answer(self) -> io::Result<Outcome> {
+        match self {
+            Self::Status { which, watch } => status(&which.question().await?, which.output, watch).await,
+            Self::History { which } => {
+                let question = which.question().await?;
+                let Some(read) = read::read(&question).await? else { return Ok(missing(&question)) };
+                let history = History::of(&read.set, &read.revisions);
+                show(which.output, &history, || text::history(&history, Timestamp::now()))
+            }
+            Self::Undo { which, to_revision } => {
+                let question = which.question().await?;
+                which.say(&question, act::undo(&question, to_revision).await?)
+            }
+            Self::Pause { which } => {
+                let question = which.question().await?;
+                which.say(&question, act::pause(&question, true).await?)
+            }
+            Self::Resume { which } => {
+                let question = which.question().await?;
+                which.say(&question, act::pause(&question, false).await?)
+            }
+        }
+    }
+}
+
+impl Which {
+    async fn question(&self) -> io::Result<Question> {
+        let Cluster { client, server, namespace } = self.reach.cluster().await?;
+        let namespace = self.namespace.clone().unwrap_or(namespace);
+        Ok(Question { client, server, namespace: Some(namespace), set: Some(self.name.clone()) })
+    }
+
+    fn say(&self, question: &Question, done: Done) -> io::Result<Outcome> {
+        match done {
+            Done::NoSet => Ok(missing(question)),
+            Done::Refused(why) => {
+                anstream::eprintln!("grove: {why}");
+                Ok(Outcome::Findings)
+            }
+            Done::Said(action) => show(self.output, &action, || format!("{}\n", action.message)),
+        }
+    }
+}
+
+/// Shows how far an update is; follows it where `watch` says so.
+async fn status(question: &Question, format: Format, watch: bool) -> io::Result<Outcome> {
+    let name = question.set.clone().unwrap_or_default();
+    let mut printer = Printer::new(format, watch);
+    let mut outcome = Outcome::Success;
+    let mut show = |seen: &Seen| {
+        let Some(progress) = Progress::of(seen, &name) else {
+            outcome = missing(question);
+            return Ok(ControlFlow::Break(()));
+        };
+        printer.print(&progress, || text::progress(&progress))?;
+        if progress.state == State::Stuck {
+            outcome = Outcome::Findings;
+        }
+        Ok(if progress.state.is_final() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    };
+    let shown = if watch {
+        follow::follow(question, &mut show).await
+    } else {
+        show(&objects::once(question).await?).map(drop)
+    };
+    match shown {
+        // Whoever reads us has read enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(outcome),
+        other => other.map(|()| outcome),
+    }
+}
+
+fn show(format: Format, value: &impl Serialize, text: impl FnOnce() -> String) -> io::Result<Outcome> {
+    Printer::new(format, false).print(value, text).map(|()| Outcome::Success)
+}
+
+fn missing(question: &Question) -> Outcome {
+    let namespace = question.namespace.as_deref().unwrap_or_default();
+    let set = question.set.as_deref().unwrap_or_default();
+    anstream::eprintln!("grove: there is no PodCliqueSet {set:?} in namespace {namespace:?}");
+    Outcome::Findings
+}
+
+#[cfg(test)]
+mod tests;

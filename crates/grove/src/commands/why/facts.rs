@@ -1,0 +1,130 @@
+//! What a cluster says of the gangs of a set.
+
+use grove_api::{
+    constants::{
+        conditions::{pod_gang, scheduler_backend_ready},
+        gates, labels,
+    },
+    wire::{Condition, PodGang, SchedulerBackend},
+};
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+
+/// The objects.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    pub(super) namespace: String,
+    /// Name of the set.
+    pub(super) set: String,
+    /// All gangs of the set.
+    pub(super) gangs: Vec<PodGang>,
+    /// Name of the gang that was asked about; `None`: all.
+    pub(super) gang: Option<String>,
+    /// Name of the pod that was asked about.
+    pub(super) pod: Option<String>,
+    /// Pods of the gangs that were asked about.
+    pub(super) pods: Vec<Pod>,
+    /// `None`: they may not be read, or there are none in this cluster.
+    pub(super) backends: Option<Vec<SchedulerBackend>>,
+}
+
+/// A gang, and what else is known of it.
+pub(super) struct Around<'a> {
+    pub(super) facts: &'a Facts,
+    pub(super) gang: &'a PodGang,
+}
+
+impl<'a> Around<'a> {
+    pub(super) fn name(&self) -> String {
+        self.gang.name_any()
+    }
+
+    /// Name of its scheduler.
+    pub(super) fn scheduler(&self) -> &'a str {
+        let noted = self.gang.labels().get(labels::SCHEDULER_NAME).map(String::as_str);
+        let of_pod = || self.pods().find_map(|it| it.spec.as_ref()?.scheduler_name.as_deref());
+        noted.or_else(of_pod).unwrap_or_default()
+    }
+
+    pub(super) fn condition(&self, type_: &str) -> Option<&'a Condition> {
+        self.gang.status.as_ref()?.conditions.iter().find(|it| it.type_ == type_)
+    }
+
+    /// Its pods that count.
+    pub(super) fn pods(&self) -> impl Iterator<Item = &'a Pod> + use<'a> {
+        let name = self.gang.name_any();
+        let is_of = move |it: &&Pod| it.labels().get(labels::POD_GANG) == Some(&name);
+        self.facts.pods.iter().filter(is_of).filter(|it| it.metadata.deletion_timestamp.is_none())
+    }
+
+    /// Whether its minimum has its place.
+    pub(super) fn is_placed(&self) -> bool {
+        is_placed(self.gang)
+    }
+
+    /// Its pods that Grove holds back.
+    pub(super) fn held(&self) -> usize {
+        self.pods().filter(|it| gate(it) == Some(Gate::Ours)).count()
+    }
+
+    /// Until when what this gang has above its minimum is held back: the minima of the set's other gangs go first.
+    pub(super) fn go_first(&self) -> Option<String> {
+        let others = self.facts.gangs.iter().filter(|it| it.name_any() != self.name());
+        let waits = |it: &&PodGang| it.metadata.deletion_timestamp.is_none() && !is_placed(it);
+        let mut names: Vec<String> = others.filter(waits).map(ResourceExt::name_any).collect();
+        names.sort();
+        let first = names.first()?;
+        let placed = match names.len() {
+            1 => format!("gang {first} has its place"),
+            all => format!("gang {first} and {} more have their place", all - 1),
+        };
+        Some(format!("{placed}, for five minutes at most"))
+    }
+
+    /// The gang that goes before it.
+    pub(super) fn base(&self) -> Option<&'a str> {
+        self.pods().find_map(|it| it.labels().get(labels::BASE_POD_GANG)).map(String::as_str)
+    }
+
+    /// What is said of its scheduler's backend, where that cannot be used.
+    pub(super) fn unready_backend(&self) -> Option<&'a Condition> {
+        let backends = self.facts.backends.as_ref()?;
+        let backend = backends.iter().find(|it| it.name_any() == self.scheduler())?;
+        let conditions = &backend.status.as_ref()?.conditions;
+        conditions.iter().find(|it| it.type_ == scheduler_backend_ready::TYPE && it.status != "True")
+    }
+}
+
+fn is_placed(gang: &PodGang) -> bool {
+    let mut conditions = gang.status.iter().flat_map(|it| &it.conditions);
+    conditions.any(|it| it.type_ == pod_gang::SCHEDULED && it.status == "True")
+}
+
+/// What holds a pod back: Grove's gate, or that of somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate<'a> {
+    Ours,
+    Foreign(&'a str),
+}
+
+pub(super) fn gate(pod: &Pod) -> Option<Gate<'_>> {
+    let gates = pod.spec.as_ref()?.scheduling_gates.as_deref().unwrap_or_default();
+    match gates.iter().find(|it| it.name != gates::POD_GANG_PENDING) {
+        Some(other) => Some(Gate::Foreign(&other.name)),
+        None => gates.first().map(|_| Gate::Ours),
+    }
+}
+
+/// Node of a pod.
+pub(super) fn node(pod: &Pod) -> Option<&str> {
+    pod.spec.as_ref()?.node_name.as_deref().filter(|it| !it.is_empty())
+}
+
+/// What the scheduler says of a pod that has no place.
+pub(super) fn refusal(pod: &Pod) -> Option<&str> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let refused = conditions.iter().find(|it| {
+        it.type_ == "PodScheduled" && it.status == "False" && it.reason.as_deref() == Some("Unschedulable")
+    })?;
+    refused.message.as_deref().filter(|it| !it.is_empty())
+}

@@ -1,0 +1,106 @@
+//! Asks a cluster. Only by lists: who may only read may do that.
+
+use std::io;
+
+use grove_api::{
+    constants::labels,
+    wire::{PodCliqueSet, PodGang, SchedulerBackend},
+};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, Client, Resource, ResourceExt, api::ListParams, core::NamespaceResourceScope};
+use serde::de::DeserializeOwned;
+
+use super::{Target, facts::Facts};
+use crate::cluster::{Cluster, failure};
+
+/// All that is known; `None` where there is no such object.
+pub(super) async fn read(cluster: &Cluster, namespace: &str, target: &Target) -> io::Result<Option<Facts>> {
+    let place = Place { cluster, namespace };
+    let mut facts = Facts { namespace: namespace.to_owned(), ..Facts::default() };
+    match target {
+        Target::Set(name) => {
+            if place.named::<PodCliqueSet>(name).await?.is_none() {
+                return Ok(None);
+            }
+            facts.set.clone_from(name);
+            facts.pods = place.labelled(labels::PART_OF, name).await?;
+        }
+        Target::Gang(name) => {
+            let Some(gang) = place.named::<PodGang>(name).await? else { return Ok(None) };
+            facts.set = label(&gang, labels::PART_OF);
+            facts.gang = Some(name.clone());
+            facts.pods = place.labelled(labels::POD_GANG, name).await?;
+        }
+        Target::Pod(name) => {
+            let Some(pod) = place.named::<Pod>(name).await? else { return Ok(None) };
+            let gang = label(&pod, labels::POD_GANG);
+            if gang.is_empty() {
+                return Err(io::Error::other(format!("pod {name:?} belongs to no gang of Grove's")));
+            }
+            facts.set = label(&pod, labels::PART_OF);
+            facts.pod = Some(name.clone());
+            facts.pods = place.labelled(labels::POD_GANG, &gang).await?;
+            facts.gang = Some(gang);
+        }
+    }
+    facts.gangs = place.labelled(labels::PART_OF, &facts.set).await?;
+    facts.backends = backends(cluster).await?;
+    Ok(Some(facts))
+}
+
+fn label<K: Resource>(object: &K, key: &str) -> String {
+    object.labels().get(key).cloned().unwrap_or_default()
+}
+
+struct Place<'a> {
+    cluster: &'a Cluster,
+    namespace: &'a str,
+}
+
+impl Place<'_> {
+    async fn list<K>(&self, params: &ListParams) -> io::Result<Vec<K>>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+            + Clone
+            + std::fmt::Debug
+            + DeserializeOwned,
+    {
+        let api: Api<K> = Api::namespaced(self.cluster.client.clone(), self.namespace);
+        let list = api.list(params).await.map_err(|it| failure(&self.cluster.server, &it))?;
+        Ok(list.items)
+    }
+
+    async fn named<K>(&self, name: &str) -> io::Result<Option<K>>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+            + Clone
+            + std::fmt::Debug
+            + DeserializeOwned,
+    {
+        let params = ListParams::default().fields(&format!("metadata.name={name}"));
+        Ok(self.list(&params).await?.pop())
+    }
+
+    async fn labelled<K>(&self, key: &str, value: &str) -> io::Result<Vec<K>>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+            + Clone
+            + std::fmt::Debug
+            + DeserializeOwned,
+    {
+        self.list(&ListParams::default().labels(&format!("{key}={value}"))).await
+    }
+}
+
+/// They have no namespace, so that who may read a namespace may be refused them; and another operator has none.
+async fn backends(cluster: &Cluster) -> io::Result<Option<Vec<SchedulerBackend>>> {
+    let api: Api<SchedulerBackend> = Api::all(Client::clone(&cluster.client));
+    match api.list(&ListParams::default()).await {
+        Ok(list) => Ok(Some(list.items)),
+        Err(kube::Error::Api(status)) if matches!(status.code, 403 | 404) => Ok(None),
+        Err(error) => Err(failure(&cluster.server, &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

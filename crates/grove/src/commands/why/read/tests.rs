@@ -1,0 +1,120 @@
+use grove_api::schema::{CRDS, Crd};
+use grove_apiserver::{ApiServer, Resources};
+use k8s_openapi::jiff::Timestamp;
+use kube::{api::PostParams, client::Body};
+use serde_json::json;
+
+use super::*;
+use crate::commands::why::fixture::{after, backend, gang, pod};
+
+/// A cluster with Grove's kinds but those that `without` names.
+fn server(without: &str) -> ApiServer {
+    let mut resources = Resources::kubernetes();
+    for crd in CRDS.iter().map(Crd::to_value).filter(|it| it["spec"]["names"]["kind"] != without) {
+        resources = resources.with_crd(&crd).unwrap();
+    }
+    ApiServer::new(resources, || Timestamp::from_second(1_800_000_000).unwrap(), 1)
+}
+
+fn cluster(server: &ApiServer) -> Cluster {
+    let client = Client::new(server.service(), "default");
+    Cluster { client, server: "in memory".to_owned(), namespace: "default".to_owned() }
+}
+
+/// Two gangs of the set `chat`, and a pod of each; and strangers.
+async fn filled(without: &str) -> Cluster {
+    let cluster = cluster(&server(without));
+    let params = PostParams::default();
+    let set: PodCliqueSet = serde_json::from_value(json!({
+        "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": { "name": "chat" },
+        "spec": { "replicas": 1, "template": { "cliques": [] } },
+    }))
+    .unwrap();
+    Api::default_namespaced(cluster.client.clone()).create(&params, &set).await.unwrap();
+    let gangs: Api<PodGang> = Api::default_namespaced(cluster.client.clone());
+    for name in ["chat-0", "chat-0-b-0"] {
+        gangs.create(&params, &gang(name, &[])).await.unwrap();
+    }
+    let mut stranger = gang("other-0", &[]);
+    stranger.metadata.labels = None;
+    gangs.create(&params, &stranger).await.unwrap();
+    let pods: Api<Pod> = Api::default_namespaced(cluster.client.clone());
+    pods.create(&params, &pod("p", "chat-0-a", "chat-0", &json!({}))).await.unwrap();
+    let scaled = pod("q", "chat-0-b", "chat-0-b-0", &json!({}));
+    pods.create(&params, &after(scaled, "chat-0")).await.unwrap();
+    let mut stranger = pod("alone", "", "", &json!({}));
+    stranger.metadata.labels = None;
+    pods.create(&params, &stranger).await.unwrap();
+    if without.is_empty() {
+        let backends: Api<SchedulerBackend> = Api::all(cluster.client.clone());
+        backends.create(&params, &backend("volcano", "True", "", "")).await.unwrap();
+    }
+    cluster
+}
+
+fn names<K: kube::Resource>(objects: &[K]) -> Vec<String> {
+    objects.iter().map(ResourceExt::name_any).collect()
+}
+
+#[tokio::test]
+async fn what_belongs_to_what_was_asked_about() {
+    let cluster = filled("").await;
+    let facts = |target: &str| {
+        let (cluster, target) = (cluster.clone(), target.parse::<Target>().unwrap());
+        async move { read(&cluster, "default", &target).await.unwrap() }
+    };
+    let set = facts("chat").await.unwrap();
+    assert_eq!(
+        (names(&set.gangs), names(&set.pods)),
+        (vec!["chat-0".to_owned(), "chat-0-b-0".to_owned()], vec!["p".to_owned(), "q".to_owned()])
+    );
+    assert_eq!((set.gang, set.pod), (None, None));
+    assert_eq!(set.backends.map(|it| it.len()), Some(1));
+
+    let gang = facts("podgang/chat-0-b-0").await.unwrap();
+    assert_eq!((gang.set.as_str(), gang.gang.as_deref()), ("chat", Some("chat-0-b-0")));
+    assert_eq!(names(&gang.pods), ["q"]);
+
+    let pod = facts("pod/p").await.unwrap();
+    assert_eq!((pod.gang.as_deref(), pod.pod.as_deref()), (Some("chat-0"), Some("p")));
+    assert_eq!(names(&pod.pods), ["p"]);
+
+    for missing in ["other", "podgang/chat", "pod/chat-0"] {
+        assert!(facts(missing).await.is_none(), "{missing}");
+    }
+}
+
+#[tokio::test]
+async fn a_pod_of_nobody_is_told() {
+    let cluster = filled("").await;
+    let error = read(&cluster, "default", &Target::Pod("alone".to_owned())).await.unwrap_err();
+    assert_eq!(error.to_string(), "pod \"alone\" belongs to no gang of Grove's");
+}
+
+#[tokio::test]
+async fn backends_that_cannot_be_read_stop_nothing() {
+    let cluster = filled("SchedulerBackend").await;
+    let facts = read(&cluster, "default", &Target::Set("chat".to_owned())).await.unwrap().unwrap();
+    assert_eq!((facts.gangs.len(), facts.backends), (2, None));
+}
+
+#[tokio::test]
+async fn only_who_is_refused_does_without_backends() {
+    for (code, stops) in [(403, false), (404, false), (500, true)] {
+        let answer = move |_: http::Request<Body>| async move {
+            let status = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "code": code });
+            let body = Body::from(status.to_string().into_bytes());
+            http::Response::builder().status(code).body(body)
+        };
+        let client = Client::new(tower::service_fn(answer), "default");
+        let cluster = Cluster { client, server: "in memory".to_owned(), namespace: String::new() };
+        assert_eq!(backends(&cluster).await.is_err(), stops, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_without_our_kinds_is_told() {
+    let cluster = cluster(&ApiServer::new(Resources::kubernetes(), || Timestamp::UNIX_EPOCH, 1));
+    let error = read(&cluster, "default", &Target::Set("chat".to_owned())).await.unwrap_err().to_string();
+    assert!(error.contains("grove crds | kubectl apply"), "{error}");
+}

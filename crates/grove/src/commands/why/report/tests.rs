@@ -1,0 +1,285 @@
+use serde_json::json;
+
+use super::*;
+use crate::commands::why::fixture::{RUNS, backend, chat, gang, gated, pod};
+
+const OURS: &str = "grove.io/podgang-pending-creation";
+type Said = (&'static str, &'static str, &'static str, &'static str);
+
+/// The first gang of a set that is only this gang.
+fn said(facts: &Facts) -> GangSaid {
+    Report::of(facts).gangs.remove(0)
+}
+
+fn with(conditions: &[Said]) -> Facts {
+    Facts { gangs: vec![gang("chat-0", conditions)], pods: Vec::new(), ..chat() }
+}
+
+fn waits(reason: &'static str, message: &'static str) -> Said {
+    ("Scheduled", "False", reason, message)
+}
+
+#[test]
+fn each_condition_has_its_cause_and_sentence() {
+    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a has 0 of at least 1 bound");
+    let rows: Vec<(Vec<Said>, State, &str, &str)> = vec![
+        (RUNS.to_vec(), State::Running, "none", "it runs"),
+        (vec![], State::Waiting, "unseen", "no operator has looked at it yet"),
+        (
+            vec![
+                ("ReplicaFailure", "True", "FailedCreate", "chat-0-a: exceeded quota: q"),
+                waits("PodsNotCreated", "x"),
+            ],
+            State::Waiting,
+            "podsRefused",
+            "the API server refuses its pods: chat-0-a: exceeded quota: q",
+        ),
+        (
+            vec![(
+                "ReplicaFailure",
+                "True",
+                "FailedCreate",
+                "chat-0-a: the scheduler backend changed the pod's owners",
+            )],
+            State::Waiting,
+            "podsRefused",
+            "its pods cannot be created: chat-0-a: the scheduler backend changed the pod's owners",
+        ),
+        (
+            vec![
+                ("Initialized", "False", "PodsNotCreated", "not all pods of the gang exist"),
+                waits("PodsNotCreated", "the gang is not complete"),
+            ],
+            State::Waiting,
+            "podsMissing",
+            "not all pods of the gang exist",
+        ),
+        (
+            vec![("Initialized", "False", "PodGangPodsCreationPending", "pending")],
+            State::Waiting,
+            "silent",
+            "default-scheduler has not answered yet: pending",
+        ),
+        (
+            vec![waits("SchedulerBackendNotReady", "scheduler backend \"x\" is not ready: no CRD")],
+            State::Waiting,
+            "backendNotReady",
+            "scheduler backend \"x\" is not ready: no CRD",
+        ),
+        (
+            vec![waits("SchedulerBackendFailed", "no queue")],
+            State::Waiting,
+            "backendFailed",
+            "its pods are held back, because default-scheduler cannot be told of it: no queue",
+        ),
+        (
+            vec![waits("WaitingForBaseGang", "")],
+            State::Waiting,
+            "waitingForBase",
+            "its base gang has to have its place first",
+        ),
+        (
+            vec![waits("Unschedulable", "0/2 nodes are available")],
+            State::Waiting,
+            "noPlace",
+            "default-scheduler finds no place: 0/2 nodes are available",
+        ),
+        (vec![waits("GangNotHonoured", "one by one")], State::Waiting, "notHonoured", "one by one"),
+        (
+            vec![waits("WaitingForScheduler", "")],
+            State::Waiting,
+            "silent",
+            "default-scheduler has not answered yet",
+        ),
+        (
+            vec![
+                ("Scheduled", "True", "MinimumBound", ""),
+                ("Ready", "False", "PodsNotReady", "a has 0 of at least 1 ready"),
+            ],
+            State::Starting,
+            "notReady",
+            "it has its place and is not ready: a has 0 of at least 1 ready",
+        ),
+        (
+            vec![
+                ("Scheduled", "True", "MinimumBound", ""),
+                ("Unhealthy", "True", "PodsFailing", "a has 0 of at least 1 healthy"),
+            ],
+            State::Unhealthy,
+            "unhealthy",
+            "it fell below its minimum: a has 0 of at least 1 healthy",
+        ),
+        // What was lost is looked for again: why it is not found says more.
+        (
+            vec![lost, waits("Unschedulable", "no room")],
+            State::Unhealthy,
+            "noPlace",
+            "default-scheduler finds no place: no room",
+        ),
+    ];
+    for (conditions, state, cause, why) in rows {
+        let got = said(&with(&conditions));
+        assert_eq!((got.state, got.cause, got.why.as_str()), (state, cause, why), "{conditions:?}");
+        assert!(!got.help.is_empty() || ["none", "waitingForBase"].contains(&cause), "{cause} has no advice");
+    }
+}
+
+#[test]
+fn a_scaled_gang_says_which_base_gang_it_follows() {
+    let got = said(&with(&[waits("WaitingForOtherGangs", "chat-1 first")]));
+    assert_eq!((got.cause, got.why.as_str(), got.help.len()), ("waitingForOthers", "chat-1 first", 1));
+}
+
+#[test]
+fn a_backend_that_cannot_be_used_is_the_cause_of_what_is_missing() {
+    let cause = |reason: &'static str, status: &str, backend_reason: &str| {
+        let backend = backend("default-scheduler", status, backend_reason, "install it");
+        said(&Facts { backends: Some(vec![backend]), ..with(&[waits(reason, "the gang is not complete")]) })
+    };
+    for reason in ["PodsNotCreated", "WaitingForScheduler", "SchedulerBackendNotReady"] {
+        let got = cause(reason, "False", "BackendInitializationFailed");
+        let why = "the scheduler backend default-scheduler is not ready: install it";
+        assert_eq!((got.cause, got.why.as_str()), ("backendNotReady", why), "{reason}");
+        assert_eq!(
+            cause(reason, "Unknown", "BackendNotConfigured").cause,
+            "backendNotConfigured",
+            "{reason}"
+        );
+    }
+    assert_eq!(cause("PodsNotCreated", "True", "BackendInitialized").cause, "podsMissing");
+    // The scheduler has answered since.
+    assert_eq!(cause("Unschedulable", "False", "BackendInitializationFailed").cause, "noPlace");
+    // Another scheduler's trouble is none of this gang.
+    let other = backend("kai-scheduler", "False", "BackendInitializationFailed", "no CRD");
+    let got = said(&Facts { backends: Some(vec![other]), ..with(&[waits("PodsNotCreated", "")]) });
+    assert_eq!(got.cause, "podsMissing");
+}
+
+#[test]
+fn without_words_of_the_scheduler_the_pods_tell() {
+    let facts = |spec| Facts {
+        pods: vec![pod("p", "chat-0-a", "chat-0", &spec)],
+        ..with(&[waits("WaitingForScheduler", "chat-0-a has 0 of at least 1 bound")])
+    };
+    let got = said(&facts(gated(&["example.com/quota", OURS])));
+    let why = "its pods are held back by the scheduling gate example.com/quota, which is not Grove's";
+    assert_eq!((got.cause, got.why.as_str()), ("heldByOthers", why));
+    assert_eq!(said(&facts(gated(&[OURS]))).cause, "notLetGo");
+    assert_eq!(said(&facts(json!({}))).cause, "silent");
+    // The minimum was let go; what is above it waits for the scheduler too.
+    let mut part = facts(gated(&[OURS]));
+    part.pods.push(pod("q", "chat-0-a", "chat-0", &json!({})));
+    assert_eq!(said(&part).cause, "silent");
+    let mut refused = facts(json!({}));
+    refused.pods[0].status = serde_json::from_value(json!({ "conditions": [
+        { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available" },
+    ] }))
+    .unwrap();
+    assert_eq!(said(&refused).why, "default-scheduler finds no place: 0/2 nodes are available");
+    // A gated pod is not unschedulable, and a pod that goes says nothing.
+    refused.pods[0].metadata.deletion_timestamp =
+        serde_json::from_value(json!("2027-01-01T00:00:00Z")).unwrap();
+    assert_eq!(said(&refused).cause, "silent");
+}
+
+#[test]
+fn a_gang_without_a_label_has_the_scheduler_of_its_pods() {
+    let mut facts = with(&[waits("Unschedulable", "no")]);
+    facts.gangs[0].metadata.labels = None;
+    facts.pods = vec![pod("p", "chat-0-a", "chat-0", &json!({ "schedulerName": "volcano" }))];
+    assert_eq!(said(&facts).scheduler, "volcano");
+    facts.pods.clear();
+    assert_eq!(said(&facts).why, "the scheduler finds no place: no");
+}
+
+#[test]
+fn a_sentence_has_an_end() {
+    let mut facts = with(&[waits("Unschedulable", "")]);
+    facts.gangs[0].status.as_mut().unwrap().conditions[0].message = format!("a\nb {}", "x".repeat(2000));
+    let why = said(&facts).why;
+    assert_eq!(why.chars().count(), MAX_SENTENCE + 1);
+    assert!(!why.contains('\n'), "{why}");
+}
+
+#[test]
+fn what_needs_attention_comes_first_and_only_what_was_asked_about() {
+    let names = |facts: &Facts| Report::of(facts).gangs.into_iter().map(|it| it.name).collect::<Vec<_>>();
+    assert_eq!(names(&chat()), ["chat-0", "chat-0-decode-0", "chat-1"]);
+    let one = Facts { gang: Some("chat-0-decode-0".to_owned()), ..chat() };
+    assert_eq!(names(&one), ["chat-0-decode-0"]);
+}
+
+#[test]
+fn a_pod_is_told_apart_from_its_gang() {
+    let why = |spec| {
+        let mut facts = chat();
+        facts.pods = vec![pod("p", "chat-0-a", "chat-0", &spec)];
+        (facts.pod, facts.gang) = (Some("p".to_owned()), Some("chat-0".to_owned()));
+        let report = Report::of(&facts);
+        assert_eq!(report.gangs.len(), 1);
+        report.pod.unwrap().why
+    };
+    assert_eq!(why(json!({ "nodeName": "n1" })), "it has its place on node n1");
+    assert_eq!(why(gated(&[OURS])), "Grove holds it back until its gang may go");
+    assert_eq!(
+        why(gated(&["example.com/quota"])),
+        "it is held back by the scheduling gate example.com/quota, which is not Grove's"
+    );
+    assert_eq!(why(json!({})), "the scheduler has not answered yet");
+}
+
+/// A set of a gang with two pods of which one is gated, and of others with these conditions.
+fn growing(others: &[&[Said]]) -> Facts {
+    let mut facts = with(RUNS);
+    for (number, conditions) in others.iter().enumerate() {
+        facts.gangs.push(gang(&format!("chat-{}", number + 1), conditions));
+    }
+    facts.pods = vec![
+        pod("p", "chat-0-a", "chat-0", &json!({ "nodeName": "n1" })),
+        pod("q", "chat-0-a", "chat-0", &gated(&[OURS])),
+    ];
+    (facts.pod, facts.gang) = (Some("q".to_owned()), Some("chat-0".to_owned()));
+    facts
+}
+
+#[test]
+fn pods_above_the_minimum_let_the_minima_of_others_go_first() {
+    let waiting: &[Said] = &[waits("Unschedulable", "no")];
+    let report = Report::of(&growing(&[waiting]));
+    let until = "until gang chat-1 has its place, for five minutes at most";
+    let got = &report.gangs[0];
+    assert_eq!((got.state, got.cause), (State::Running, "minimaFirst"));
+    assert_eq!(got.why, format!("it runs; Grove holds back 1 pod above its minimum {until}"));
+    assert_eq!(
+        report.pod.unwrap().why,
+        format!("it is above its gang's minimum: Grove holds it back {until}")
+    );
+    let several = said(&growing(&[waiting, RUNS, waiting, waiting]));
+    assert!(several.why.contains(" until gang chat-1 and 2 more have their place, "), "{}", several.why);
+    // Nobody is before it: it goes at once.
+    let alone = Report::of(&growing(&[RUNS]));
+    assert_eq!(alone.gangs[0].cause, "none");
+    assert_eq!(alone.pod.unwrap().why, "Grove is about to let it go");
+    // A gang that is all there holds nobody back.
+    let mut whole = growing(&[waiting]);
+    whole.pods.remove(1);
+    assert_eq!(said(&whole).cause, "none");
+}
+
+#[test]
+fn machines_get_all_of_it() {
+    let json =
+        serde_json::to_value(Report::of(&Facts { gang: Some("chat-0-decode-0".to_owned()), ..chat() }))
+            .unwrap();
+    assert_eq!(
+        json,
+        json!({
+            "namespace": "default", "set": "chat", "backendsRead": true,
+            "gangs": [{
+                "name": "chat-0-decode-0", "state": "waiting", "scheduler": "default-scheduler", "cause": "waitingForBase",
+                "why": "gang chat-0 has to have its place first",
+                "help": ["`grove why podgang/chat-0` says what that one waits for"],
+            }],
+        })
+    );
+}

@@ -1,0 +1,53 @@
+//! `grove rollout` as a user runs it, where no cluster is needed.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
+
+use std::process::{Command, Output};
+
+fn rollout(arguments: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_grove"))
+        .arg("rollout")
+        .args(arguments)
+        .env("KUBECONFIG", "/nowhere/at/all")
+        .env_remove("KUBERNETES_SERVICE_HOST")
+        .output()
+        .unwrap();
+    assert!(stdout.is_empty(), "{}", String::from_utf8_lossy(&stdout));
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn every_command_takes_a_set_and_needs_a_cluster() {
+    let rows: [&[&str]; 8] = [
+        &["status", "chat"],
+        &["status", "chat", "--watch", "-o", "json"],
+        &["history", "chat", "-n", "ml"],
+        &["undo", "chat"],
+        &["undo", "chat", "--to-revision", "3"],
+        &["pause", "chat"],
+        &["resume", "chat", "-o", "json"],
+        &["status", "chat", "-w"],
+    ];
+    for row in rows {
+        let (code, text) = rollout(row);
+        assert_eq!(code, Some(2), "{row:?}: {text}");
+        assert!(text.starts_with("grove: looking for a cluster: "), "{row:?}: {text}");
+    }
+}
+
+#[test]
+fn arguments_that_cannot_be_used() {
+    let rows: [&[&str]; 6] = [
+        &[],
+        &["status"],
+        &["restart", "chat"],
+        &["undo", "chat", "--to-revision", "last"],
+        &["history", "chat", "--watch"],
+        &["status", "chat", "-o", "yaml"],
+    ];
+    for row in rows {
+        let (code, text) = rollout(row);
+        assert_eq!(code, Some(2), "{row:?}");
+        assert!(!text.contains("looking for a cluster"), "{row:?}: {text}");
+    }
+}
