@@ -1,6 +1,7 @@
 //! A real Kubernetes control plane on loopback, as processes that end with us.
 
 mod audit;
+mod client;
 mod control_plane;
 mod gates;
 mod link;
@@ -21,15 +22,13 @@ use std::{
 use anyhow::{Context, Result, bail};
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::api::core::v1::ServiceAccount;
-use kube::{
-    Api, Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::{Api, Client};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 pub(crate) use self::ports::free as free_ports;
 pub use self::{
     audit::{Request, Tail, Write, writes},
+    client::client,
     gates::Gates,
     link::Link,
     programs::{Programs, repository},
@@ -234,13 +233,4 @@ impl Cluster {
 /// A request without a body.
 pub fn http_get(path: &str) -> Result<http::Request<Vec<u8>>> {
     Ok(http::Request::get(path).body(Vec::new())?)
-}
-
-/// A client by a kubeconfig file.
-pub async fn client(kubeconfig: &Path) -> Result<Client> {
-    let file = Kubeconfig::read_from(kubeconfig)?;
-    let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
-    // A scenario wants to see the server's answer, not a repetition.
-    config.default_retry = false;
-    Ok(Client::try_from(config)?)
 }

@@ -67,9 +67,10 @@ pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Resul
         for scenario in table.iter().filter(here) {
             let started = Instant::now();
             let ending = one(&mut context, scenario).await;
-            ledger.note(&context.cluster).await?;
             all_well &= !matches!(ending, Ending::Failed(_));
+            // Told before anything else can go wrong.
             tally.add(scenario.name, &on, started.elapsed(), ending);
+            ledger.note(&context.cluster).await?;
         }
         let refused = ledger.read(&context.cluster)?;
         if !refused.is_empty() {

@@ -26,14 +26,19 @@ fn hash(world: &World) -> String {
 
 /// Number, and image of the frontend, of all that are kept; by number.
 fn kept(world: &World) -> Vec<(i64, String)> {
-    let image = "/data/cliques/0/spec/podSpec/containers/0/image";
+    let image = "/cliques/0/spec/podSpec/containers/0/image";
+    let template = |it: &str| serde_json::from_str::<Value>(it).unwrap();
     let mut kept: Vec<(i64, String)> = world
         .list(REVISIONS)
         .iter()
         .map(|it| {
             (
                 it.field("/revision").unwrap().as_i64().unwrap(),
-                it.field(image).unwrap().as_str().unwrap().to_owned(),
+                template(it.field("/data/template").unwrap().as_str().unwrap())
+                    .pointer(image)
+                    .and_then(Value::as_str)
+                    .unwrap()
+                    .to_owned(),
             )
         })
         .collect();

@@ -20,7 +20,7 @@ pub use self::{
     labels::{clique_selector, group_selector, set_selector},
     mirrored::{MIRRORED, Mirrored},
     pod::pod,
-    revision::revision,
+    revision::{kept_template, revision},
     service::service,
 };
 

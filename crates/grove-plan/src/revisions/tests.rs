@@ -32,7 +32,7 @@ fn the_first_template_is_number_one() {
             "ownerReferences": [{ "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "inf", "uid": "uid-inf",
                                   "controller": true, "blockOwnerDeletion": true }],
         },
-        "data": serde_json::to_value(&set.spec.template).unwrap(),
+        "data": { "template": serde_json::to_string(&set.spec.template).unwrap() },
         "revision": 1,
     });
     let [Step::Create(made)] = &steps(&set, "h1", &[])[..] else { panic!("one create") };

@@ -1,7 +1,7 @@
 //! The end of a set.
 
 use anyhow::{Result, ensure};
-use grove_api::wire::{AutoScalingConfig, PodClique, PodCliqueSet};
+use grove_api::wire::{AutoScalingConfig, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang};
 use k8s_openapi::api::{
     core::v1::{Namespace, Pod},
     discovery::v1::EndpointSlice,
@@ -20,6 +20,24 @@ use crate::{
     operator::of_operator,
     scenario::{Context, DEADLINE, eventually},
 };
+
+/// One object of each kind that a set has, which nobody owns.
+const ALONE: &str = r"
+apiVersion: grove.io/v1alpha1
+kind: PodClique
+metadata: { name: alone }
+spec: { roleName: alone, replicas: 1, minAvailable: 1, podSpec: { containers: [{ name: main, image: example.com/app }] } }
+---
+apiVersion: grove.io/v1alpha1
+kind: PodCliqueScalingGroup
+metadata: { name: alone }
+spec: { replicas: 1, minAvailable: 1, cliqueNames: [alone] }
+---
+apiVersion: scheduler.grove.io/v1alpha1
+kind: PodGang
+metadata: { name: alone }
+spec: { podgroups: [] }
+";
 
 /// However a set is deleted, nothing of it is left, and pods go in few requests. Another of the same name can come at once.
 pub(super) async fn leaves_nothing(context: &mut Context) -> Result<()> {
@@ -69,6 +87,7 @@ async fn nothing_is_left(context: &Context) -> Result<()> {
 /// Children of a set that is deleted with `--cascade=orphan` stay as they are, and the operator leaves them alone; what is
 /// deleted later can go.
 pub(super) async fn orphans(context: &mut Context) -> Result<()> {
+    until_collected(context).await?;
     stage::begin(context).await?;
     let set = stage::set(WEB)?;
     let before = create_and_settle(context, &set).await?;
@@ -107,6 +126,24 @@ pub(super) async fn orphans(context: &mut Context) -> Result<()> {
         let world = World::read(context).await?;
         ensure!(world.clique("web-0-front").is_err(), "the clique is there");
         ensure!(world.uids_of("web-0-front").is_empty(), "its pod is there");
+        Ok(())
+    })
+    .await
+}
+
+/// Waits until the garbage collector knows our kinds, which it looks for twice a minute. What it does not know it cannot
+/// orphan, and deletes it later for want of an owner.
+async fn until_collected(context: &Context) -> Result<()> {
+    context.apply(ALONE).await?;
+    let orphan = DeleteParams::orphan();
+    api::<PodClique>(context).delete("alone", &orphan).await?;
+    api::<PodCliqueScalingGroup>(context).delete("alone", &orphan).await?;
+    api::<PodGang>(context).delete("alone", &orphan).await?;
+    // Only the collector takes the finalizer off that `orphan` puts on.
+    eventually("the garbage collector knows our kinds", DEADLINE, || async {
+        ensure!(api::<PodClique>(context).get_opt("alone").await?.is_none(), "no PodCliques");
+        ensure!(api::<PodCliqueScalingGroup>(context).get_opt("alone").await?.is_none(), "no groups");
+        ensure!(api::<PodGang>(context).get_opt("alone").await?.is_none(), "no PodGangs");
         Ok(())
     })
     .await

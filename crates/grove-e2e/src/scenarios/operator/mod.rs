@@ -43,11 +43,7 @@ pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("operator_failed_pods", |context| Box::pin(failure::failed_pods(context))),
     Scenario::on_kube("operator_stuck_terminating", |context| Box::pin(failure::stuck_terminating(context))),
     Scenario::on_kube("operator_deletion", |context| Box::pin(deletion::leaves_nothing(context))),
-    // Known to fail since templates are kept as ControllerRevisions (docs/status.md).
-    Scenario {
-        full_only: true,
-        ..Scenario::on_kube("operator_deletion_orphans", |context| Box::pin(deletion::orphans(context)))
-    },
+    Scenario::on_kube("operator_deletion_orphans", |context| Box::pin(deletion::orphans(context))),
     Scenario::on_kube("operator_deletion_namespace", |context| Box::pin(deletion::namespace(context))),
     Scenario::on_kube("operator_adoption", |context| Box::pin(adoption::from_upstream(context))),
     Scenario::on_kube("operator_dynamo_reads", |context| Box::pin(dynamo::reads(context))),

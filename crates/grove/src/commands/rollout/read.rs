@@ -3,6 +3,7 @@
 use std::io;
 
 use grove_api::wire::PodCliqueSet;
+use grove_plan::objects::kept_template;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use kube::{
     Api,
@@ -17,7 +18,7 @@ pub(super) struct Read {
     pub(super) set: PodCliqueSet,
     /// The same, with whatever we do not know.
     pub(super) raw: DynamicObject,
-    /// By number.
+    /// By number; `data` is the template itself, or null where it cannot be read.
     pub(super) revisions: Vec<ControllerRevision>,
 }
 
@@ -33,7 +34,10 @@ pub(super) async fn read(question: &Question) -> io::Result<Option<Read>> {
     let set: PodCliqueSet = raw.clone().try_parse().map_err(io::Error::other)?;
     let params = ListParams::default().labels(&question.selector());
     let list = question.api::<ControllerRevision>().list(&params).await.map_err(failed)?;
-    let revisions = history::of_set(&set, list.items);
+    let mut revisions = history::of_set(&set, list.items);
+    for revision in &mut revisions {
+        revision.data.0 = kept_template(revision).unwrap_or_default();
+    }
     Ok(Some(Read { set, raw, revisions }))
 }
 

@@ -64,7 +64,7 @@ async fn keep(ask: &Question, name: &str, owner: &str, number: i64, image: &str)
             "ownerReferences": [{ "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "chat",
                                   "uid": owner, "controller": true }],
         },
-        "revision": number, "data": template(image, 1),
+        "revision": number, "data": { "template": template(image, 1).to_string() },
     }))
     .unwrap();
     ask.api::<ControllerRevision>().create(&PostParams::default(), &revision).await.unwrap();

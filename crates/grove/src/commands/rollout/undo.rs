@@ -9,6 +9,7 @@ use grove_api::{
 };
 use grove_plan::hash;
 use k8s_openapi::api::apps::v1::ControllerRevision;
+use kube::ResourceExt;
 use serde_json::{Map, Value, json};
 
 use super::history::number;
@@ -47,6 +48,12 @@ pub(super) fn choose(
 
 fn back(template: &Value, revision: &ControllerRevision) -> Result<Back, String> {
     let number = number(revision);
+    if revision.data.0.is_null() {
+        return Err(format!(
+            "revision {number} ({}) keeps no template that can be read",
+            revision.name_any()
+        ));
+    }
     let then = put_back(template, &revision.data.0).ok_or_else(|| {
         format!("revision {number} has other cliques than the set; which there are cannot be changed")
     })?;
@@ -181,6 +188,12 @@ mod tests {
         other["cliques"][1]["name"] = json!("c");
         let why = "revision 1 has other cliques than the set; which there are cannot be changed";
         assert_eq!(choose(&template("x:1", 1), &[revision(1, &other)], None), Err(why.to_owned()));
+    }
+
+    #[test]
+    fn a_revision_that_cannot_be_read_is_named() {
+        let why = "revision 1 (r) keeps no template that can be read";
+        assert_eq!(choose(&template("x:1", 1), &[revision(1, &Value::Null)], None), Err(why.to_owned()));
     }
 
     #[test]
