@@ -26,7 +26,7 @@ use crate::{
     cluster::{Gates, Scheduler},
     nodes::Hall,
     operator::OperatorOptions,
-    scenario::Context,
+    scenario::{Context, DEADLINE, eventually},
     scenarios::{gang::fill, operator::stage::api},
 };
 
@@ -123,9 +123,16 @@ pub(super) async fn no_levels(context: &mut Context) -> Result<()> {
 
 /// What each backend says that it can do is what this cluster is known to have.
 pub(super) async fn capabilities(context: &mut Context) -> Result<()> {
+    // Volcano knows levels by the HyperNodes that come with nodes.
+    context.nodes(Hall::racks(1).nodes(1).gpus(1)).await?;
     stage::start(context, stage::options(context)).await?;
+    // What an operator before this one said stands until this one has spoken.
+    let context = &*context;
+    eventually("backends say what they can do", DEADLINE, || said_of_backends(context)).await
+}
+
+async fn said_of_backends(context: &Context) -> Result<()> {
     let scheduler = context.scheduler();
-    stage::backend_says(context, scheduler, |it| it.status == "True").await?;
     let backends: Api<SchedulerBackend> = Api::all(context.client());
     let status = backends.get(scheduler.pod_name()).await?.status.unwrap_or_default();
     let says = |feature: &str| {

@@ -41,13 +41,13 @@ pub(super) async fn reads(context: &mut Context) -> Result<()> {
     stage::begin(context).await?;
     let set = stage::set(DEPLOYMENT)?;
     let world = create_and_settle(context, &set).await?;
-    read_all(&world, 2, 2, false)?;
+    read_all(&world, 2, 2)?;
 
     replace_scale::<PodClique>(context, "vllm-0-frontend", 3).await?;
     replace_scale::<PodCliqueScalingGroup>(context, "vllm-0-worker", 1).await?;
     let scaled = [("vllm-0-frontend", 3), ("vllm-0-worker", 1)];
     let world = settled(context, &Wanted::scaled(&set, &scaled)).await?;
-    read_all(&world, 3, 1, false)?;
+    let before = read_all(&world, 3, 1)?;
 
     let image = json!([{ "name": "main", "image": "registry.example.com/dynamo:2.0" }]);
     let mut changed = set.clone();
@@ -57,50 +57,52 @@ pub(super) async fn reads(context: &mut Context) -> Result<()> {
     let template = json!({ "spec": { "template": changed.spec.template } });
     patch::<PodCliqueSet>(context, "vllm", &template).await?;
     eventually("the change shows in what Dynamo reads", DEADLINE, || async {
-        read_all(&World::read(context).await?, 3, 1, true)
+        let after = read_all(&World::read(context).await?, 3, 1)?;
+        ensure!(after != before, "the hash is still {before}");
+        Ok(())
     })
     .await
 }
 
-/// Reads as Dynamo does: by JSON field, where a missing one counts as absent and not as zero.
-fn read_all(world: &World, frontends: i64, workers: i64, changed: bool) -> Result<()> {
+/// Reads as Dynamo does: by JSON field, where a missing one counts as absent and not as zero. The generation hash that all
+/// have.
+fn read_all(world: &World, frontends: i64, workers: i64) -> Result<String> {
     let set = serde_json::to_value(world.set("vllm")?)?;
     is(&set, "/status/observedGeneration", &set["metadata"]["generation"])?;
     let hash = set.pointer("/status/currentGenerationHash").and_then(Value::as_str).context("no hash")?;
     ensure!(!hash.is_empty(), "the hash is empty");
 
-    let updated = if changed { 0 } else { frontends };
     let clique = serde_json::to_value(named(&world.cliques, "vllm-0-frontend")?)?;
     is(&clique, "/status/observedGeneration", &clique["metadata"]["generation"])?;
     for (field, wanted) in [
         ("replicas", frontends),
         ("readyReplicas", frontends),
         ("scheduledReplicas", frontends),
-        ("updatedReplicas", updated),
+        ("updatedReplicas", frontends),
         ("scheduleGatedReplicas", 0),
     ] {
         is(&clique, &format!("/status/{field}"), &json!(wanted))?;
     }
     let of_clique = clique.pointer("/status/currentPodCliqueSetGenerationHash");
     let of_clique = of_clique.and_then(Value::as_str).context("the clique has no hash")?;
-    ensure!((of_clique == hash) != changed, "hash of the clique {of_clique}, of the set {hash}");
+    ensure!(of_clique == hash, "hash of the clique {of_clique}, of the set {hash}");
     condition(&clique, "PodCliqueScheduled", "True")?;
 
-    let updated = if changed { 0 } else { workers };
     let group = serde_json::to_value(named(&world.groups, "vllm-0-worker")?)?;
     is(&group, "/status/observedGeneration", &group["metadata"]["generation"])?;
     for (field, wanted) in [
         ("replicas", workers),
         ("availableReplicas", workers),
         ("scheduledReplicas", workers),
-        ("updatedReplicas", updated),
+        ("updatedReplicas", workers),
     ] {
         is(&group, &format!("/status/{field}"), &json!(wanted))?;
     }
     let of_group = group.pointer("/status/currentPodCliqueSetGenerationHash");
     let of_group = of_group.and_then(Value::as_str).context("the group has no hash")?;
-    ensure!((of_group == hash) != changed, "hash of the group {of_group}, of the set {hash}");
-    condition(&group, "MinAvailableBreached", "False")
+    ensure!(of_group == hash, "hash of the group {of_group}, of the set {hash}");
+    condition(&group, "MinAvailableBreached", "False")?;
+    Ok(hash.to_owned())
 }
 
 fn is(object: &Value, path: &str, wanted: &Value) -> Result<()> {
