@@ -1,5 +1,7 @@
 //! Which controller a change concerns. To wake too many is only work; to wake too few would be a hang.
 
+mod pods;
+
 use std::{
     sync::{Arc, Weak},
     time::Duration,
@@ -9,7 +11,7 @@ use grove_api::{
     constants::{annotations, labels},
     wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
-use grove_plan::{facts::Phase, layout::count, rollout, status::topology_name};
+use grove_plan::{rollout, status::topology_name};
 use grove_runtime::{Cache, Cached, Change, Changed};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 use kube::Resource;
@@ -17,7 +19,7 @@ use kube::Resource;
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{Children, PodView, controller, controller_uid, joined, label},
+    seen::{Children, controller, controller_uid, joined, label},
 };
 
 /// What is done about a change: the object before, and after.
@@ -71,7 +73,8 @@ impl Grove {
             self.queues.report(StatusKey::Set(key.clone()));
         }
         // What was looked at without the set was left alone.
-        if old.is_none() {
+        // And one that waits for a template that is set back meanwhile goes on with the one it has.
+        if old.is_none_or(|old| old.metadata.generation != set.metadata.generation) {
             for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
                 self.queues.cliques.add(Key::of(clique.as_ref()));
             }
@@ -90,6 +93,10 @@ impl Grove {
         if old.is_some_and(|old| hash(old) != hash(set)) {
             for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
                 self.queues.report(StatusKey::Clique(Key::of(clique.as_ref())));
+            }
+            // They do nothing before a change of the template is noted.
+            for group in self.seen.groups.of_owner(set.metadata.uid.as_deref().unwrap_or_default()) {
+                self.queues.groups.add(Key::of(group.as_ref()));
             }
         }
         if old.is_some_and(|old| {
@@ -111,18 +118,6 @@ impl Grove {
             let key = Key::of(group.as_ref());
             self.queues.groups.add(key.clone());
             self.queues.report(StatusKey::Group(key));
-        }
-    }
-
-    /// Whether it matters to an update, or to one that would be too many, which pods are ready.
-    fn awaits_readiness(&self, pod: &PodView) -> bool {
-        let set = self.seen.sets.get(pod.namespace(), &pod.set);
-        let progress =
-            set.as_ref().and_then(|it| it.status.as_ref()).and_then(|it| it.update_progress.as_ref());
-        rollout::is_open(progress) || {
-            let clique = self.seen.cliques.cache.get(pod.namespace(), &pod.clique);
-            let wanted = clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
-            self.seen.pods_by_owner.count(&pod.fact.owner) > wanted
         }
     }
 
@@ -232,63 +227,10 @@ impl Grove {
         }
     }
 
-    fn pod_changed(&self, old: Option<&Arc<PodView>>, new: Option<&Arc<PodView>>) {
-        let Some(pod) = new.or(old) else { return };
-        if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
-            return;
-        }
-        let clique = Key::new(pod.namespace(), pod.clique.clone());
-        let gang = Key::new(pod.namespace(), pod.fact.gang.clone());
-        let set = Key::new(pod.namespace(), pod.set.clone());
-        let presence =
-            |it: &Arc<PodView>| (it.fact.is_live(), it.fact.phase, it.fact.index, it.fact.awaits_parents);
-        let is_ready = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.ready, it.fact.bound);
-        let wakes = old.map(is_ready) != new.map(is_ready) && self.awaits_readiness(pod);
-        if wakes || old.map(presence) != new.map(presence) {
-            self.queues.cliques.add(clique.clone());
-        }
-        if let (Some(group), true) = (&pod.group, wakes) {
-            self.queues.groups.add(Key::new(pod.namespace(), group.clone()));
-        }
-        let serves = |it: &PodView| it.fact.ready || it.fact.phase == Phase::Succeeded;
-        let ready = |it: Option<&Arc<PodView>>| it.is_some_and(|it| serves(it) && it.fact.is_live());
-        if ready(old) != ready(new) {
-            self.wake_cliques_after(&clique);
-        }
-        let place = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.bound, it.fact.gates.clone());
-        if old.map(place) != new.map(place) {
-            let bound = |it: Option<&Arc<PodView>>| it.is_some_and(|it| it.fact.bound && it.fact.is_live());
-            if bound(old) != bound(new) {
-                self.wake_scaled_gangs(&gang);
-            }
-            self.queues.gangs.add(gang.clone());
-        }
-        self.queues.report(StatusKey::Gang(gang));
-        self.queues.report(StatusKey::Clique(clique));
-        if let Some(group) = &pod.group {
-            self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
-        }
-        self.queues.report_soon(StatusKey::Set(set));
-    }
-
     /// Pods of those that start after a clique wait for its pods.
     fn wake_cliques_after(&self, clique: &Key) {
         for later in self.seen.cliques_by_parent.get(&joined(&clique.namespace, &clique.name)) {
             self.queues.cliques.add(Key::of(later.as_ref()));
-        }
-    }
-
-    /// What was scaled out waits for its base gang.
-    fn wake_scaled_gangs(&self, base: &Key) {
-        let mut last = None;
-        for clique in self.seen.cliques_by_base.get(&joined(&base.namespace, &base.name)) {
-            let gang = label(&clique.metadata, labels::POD_GANG).map(str::to_owned);
-            if let Some(name) = &gang
-                && last != gang
-            {
-                self.queues.gangs.add(Key::new(base.namespace.clone(), name.clone()));
-            }
-            last = gang;
         }
     }
 
@@ -369,14 +311,7 @@ impl Grove {
         let namespace = clique.metadata.namespace.clone().unwrap_or_default();
         if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
             let gang = Key::new(namespace, gang);
-            // Others of the gang may have waited for this one's minimum.
-            for other in self.seen.cliques_by_gang.get(&joined(&gang.namespace, &gang.name)) {
-                if other.spec.replicas != other.spec.min_available
-                    && other.metadata.name != clique.metadata.name
-                {
-                    self.queues.cliques.add(Key::of(other.as_ref()));
-                }
-            }
+            self.wake_held_by_minimum(&gang, clique.metadata.name.as_deref().unwrap_or_default());
             self.queues.gangs.add(gang);
         }
     }

@@ -77,15 +77,17 @@ impl Grove {
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
         let (refused, failed) = (self.memory.refused_for(id), self.memory.failed_for(id));
         let allowed = self.allowed(set, clique);
+        // Whatever is made or replaced of the template that it still has would be old at once.
+        let waits = self.awaits_template(set, clique);
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             minimum: layout::spec_minimum(&clique.spec),
-            outdated: outdated_pods(set, clique),
+            outdated: if waits { Outdated::Stay } else { outdated_pods(set, clique) },
             core: self.core_of(set, clique),
             hash: template_hash(&clique.metadata),
             may_complete: may_complete(clique),
             keep_ended: failed.is_some(),
-            at_most: if refused.is_some() { 0 } else { allowed },
+            at_most: if refused.is_some() || waits { 0 } else { allowed },
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
         };
         let plan = pods::plan(want, &facts);
@@ -98,6 +100,11 @@ impl Grove {
         }
         info!(clique = ?key, create = plan.create.len(), delete = plan.delete.len(), "changing pods");
         self.delete_victims(clique, &plan.delete).await?;
+        // It may have got another template meanwhile, which has woken us.
+        let now = self.seen.cliques.cache.get(&key.namespace, &key.name);
+        if now.is_none_or(|it| template_hash(&it.metadata) != template_hash(&clique.metadata)) {
+            return Ok(Outcome::Again);
+        }
         match self.create_pods(set, clique, &plan.create, start).await {
             Ok(()) => {
                 if !plan.create.is_empty() && self.memory.admitted(id) {

@@ -4,6 +4,7 @@ use grove_api::{constants::labels, wire::PodCliqueScalingGroup};
 use grove_plan::{
     children::{ChildPlan, GroupChildren, plan_group},
     facts::index_label,
+    rollout::{self, Pace},
 };
 use grove_runtime::Outcome;
 use tracing::info;
@@ -53,10 +54,13 @@ impl Grove {
         Ok(Outcome::Again)
     }
 
-    /// `None` where the group belongs to no set that is there to stay.
+    /// `None` where the group belongs to no set that is there to stay, or to one whose template was just changed.
     fn plan_members(&self, group: &PodCliqueScalingGroup) -> Option<ChildPlan> {
         let set = self.seen.set_of(&group.metadata)?;
-        if set.metadata.deletion_timestamp.is_some() {
+        // A changed template is noted before any clique gets it, and that wakes us.
+        if set.metadata.deletion_timestamp.is_some()
+            || (rollout::pace(&set) != Pace::Paused && !self.is_noted(&set))
+        {
             return None;
         }
         let replica = index_label(group.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX)?;

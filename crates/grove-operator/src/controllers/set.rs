@@ -55,6 +55,10 @@ impl Grove {
             if set.metadata.deletion_timestamp.is_some() {
                 return self.delete_set(&set).await;
             }
+            // Changed again meanwhile: noted first, which it has woken us for.
+            if rollout::pace(&set) != Pace::Paused && !self.is_noted(&set) {
+                return Ok(Outcome::Again);
+            }
             let plan = self.plan_children(&set);
             let batch = &plan.actions[..plan.actions.len().min(BATCH)];
             if !batch.is_empty() {
@@ -149,17 +153,34 @@ impl Grove {
         })
     }
 
-    /// Whether there are cliques, and all of them are what the template says. None says that it is of another one than
-    /// `stored`: a template that was changed, and set back before it reached anything, is not the one that was noted.
+    /// Whether the template that a set has now is the one that is noted: a change is noted before anybody acts on it. While
+    /// updates are paused the noted one may be another.
+    pub(super) fn is_noted(&self, set: &PodCliqueSet) -> bool {
+        let Some(stored) = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref()) else {
+            return true;
+        };
+        if rollout::pace(set) == Pace::Paused {
+            return hash::generation(set) == stored || self.is_of_template(set, stored);
+        }
+        self.generation_hash(set) == stored
+    }
+
+    /// Whether there are cliques, and all of them are what the template says and say that it is `stored`. One that has not
+    /// said anything yet proves nothing: a template that was changed, and set back before it reached anything, is not the one
+    /// that was noted.
     pub(super) fn is_of_template(&self, set: &PodCliqueSet, stored: &str) -> bool {
+        self.cliques_are(set, |known| known == Some(stored))
+    }
+
+    /// Whether there are cliques, and all of them are what the template says and have noted a hash that `says` so.
+    pub(super) fn cliques_are(&self, set: &PodCliqueSet, says: impl Fn(Option<&str>) -> bool) -> bool {
         let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
         let mut any = false;
         for clique in &cliques {
             let Some(place) = place_of(set, clique) else { continue };
             any = true;
             let status = clique.status.as_ref();
-            let known = status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
-            if known.is_some_and(|it| it != stored) {
+            if !says(status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref())) {
                 return false;
             }
             if !same_template(clique, &objects::clique(self.context(set), &place, None)) {

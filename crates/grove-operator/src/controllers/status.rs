@@ -79,8 +79,10 @@ impl Grove {
         let hash = self.noted_hash(&set);
         let written = clique.status.as_ref();
         let known = written.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
-        // Only where it would change is it worth a close look.
-        let applies = known == Some(hash.as_str()) || self.is_current(&set, &clique);
+        // Only where it would change is it worth a close look. A hash that names another template than the set has now, because
+        // that was just set back, is not taken for one's own.
+        let applies = (known == Some(hash.as_str()) && is_of_noted_template(&clique))
+            || (self.is_noted(&set) && self.is_current(&set, &clique));
         let pods = self.seen.pods_of(uid(clique.as_ref()));
         let own = template_hash(&clique.metadata);
         let replacing = pods.iter().map(|it| &it.fact).find(|it| it.terminating && it.hash != own);
@@ -120,10 +122,10 @@ impl Grove {
     }
 
     fn state<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> CliqueState<'a> {
-        let noted =
-            clique.status.as_ref().is_some_and(|it| it.current_pod_clique_set_generation_hash.is_some());
-        // Nearly always it is of the only template that there has ever been.
-        let is_behind = !noted && set.metadata.generation != Some(1) && !self.is_current(set, clique);
+        // Nearly always it is of the template that it has noted, or of the only one that there has ever been.
+        let is_behind = !is_of_noted_template(clique)
+            && set.metadata.generation != Some(1)
+            && !self.is_current(set, clique);
         let refusal = self.memory.refusal(uid(clique));
         CliqueState { clique, tally: self.tally(clique), refusal, is_behind }
     }
@@ -249,6 +251,14 @@ impl Grove {
         self.memory.status_written(uid(object));
         Ok(Outcome::Done)
     }
+}
+
+/// Whether a clique has the template of which it has noted that it is the set's.
+fn is_of_noted_template(clique: &PodClique) -> bool {
+    clique.status.as_ref().is_some_and(|it| {
+        it.current_pod_clique_set_generation_hash.is_some()
+            && it.current_pod_template_hash.as_deref().unwrap_or_default() == template_hash(&clique.metadata)
+    })
 }
 
 /// What is wanted, but a look after `pause` at the latest.

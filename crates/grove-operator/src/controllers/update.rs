@@ -1,17 +1,19 @@
-//! What is seen of an update of a set's pods, for its status.
+//! What is seen of an update of a set's pods: for its status, and for those who make and replace pods.
 
 use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueSet},
 };
 use grove_plan::{
+    children::{changes_template, clique_patch},
     facts::{PodFact, index_label, template_hash},
     layout::{set_name, set_namespace},
+    objects,
     rollout::{self, Pace},
     status::UpdateSeen,
 };
 
-use super::{Grove, uid};
+use super::{Grove, set::place_of, uid};
 use crate::seen::{joined, label};
 
 impl Grove {
@@ -35,10 +37,30 @@ impl Grove {
         seen
     }
 
+    /// Whether a clique is about to get another template. Members of a group keep theirs until their replica has its turn,
+    /// unless nobody is replaced.
+    pub(super) fn awaits_template(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
+        let is_member = label(&clique.metadata, labels::SCALING_GROUP).is_some();
+        let comes_at_once = match rollout::pace(set) {
+            Pace::Paused => false,
+            Pace::OnDelete => true,
+            Pace::Rolling => !is_member,
+        };
+        // Nearly always there has only been one.
+        comes_at_once
+            && set.metadata.generation != Some(1)
+            && place_of(set, clique).is_some_and(|place| {
+                let wanted = objects::clique(self.context(set), &place, None);
+                clique_patch(clique, &wanted).as_ref().is_some_and(changes_template)
+            })
+    }
+
     /// Whether the template changed while updates are paused.
     fn is_held(&self, set: &PodCliqueSet) -> bool {
         let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
-        rollout::pace(set) == Pace::Paused && stored.is_some_and(|it| !self.is_of_template(set, it))
+        // Whoever was just made has noted nothing yet.
+        let holds = |stored| !self.cliques_are(set, |known| known.is_none_or(|it| it == stored));
+        rollout::pace(set) == Pace::Paused && stored.is_some_and(holds)
     }
 }
 

@@ -16,6 +16,7 @@ mod herds;
 mod kills;
 mod passed_over;
 mod revisions;
+mod set_back;
 mod snapshot;
 mod start_order;
 mod termination;

@@ -16,7 +16,7 @@ use crate::pods::Victim;
 pub use self::{
     group::{GroupChildren, plan_group},
     set::{SetChildren, plan_set},
-    update::{clique_patch, gang_patch, same_template},
+    update::{changes_template, clique_patch, gang_patch, same_template},
 };
 
 /// A child to make.

@@ -71,7 +71,7 @@ pub fn clique_patch(current: &PodClique, wanted: &PodClique) -> Option<Value> {
 }
 
 /// Whether a patch of a clique gives it another template.
-pub(super) fn changes_template(patch: &Value) -> bool {
+pub fn changes_template(patch: &Value) -> bool {
     patch["metadata"]["labels"].get(labels::POD_TEMPLATE_HASH).is_some()
 }
 

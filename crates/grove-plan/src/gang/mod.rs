@@ -119,9 +119,19 @@ pub fn plan(seen: &Seen<'_>) -> GangPlan {
     if !initialized {
         return GangPlan { initialize: complete, ..GangPlan::default() };
     }
-    // A pod that goes before its scheduler knows the gang would be placed alone.
-    let ungate = if seen.may_go && seen.told == Told::Yes { ungate(seen) } else { Vec::new() };
+    // A pod that goes before its scheduler knows the gang would be placed alone, and so would one of a gang that has lost
+    // its minimum since it was complete.
+    let may_go = seen.may_go && seen.told == Told::Yes && has_minima(seen);
+    let ungate = if may_go { ungate(seen) } else { Vec::new() };
     GangPlan { ungate, ..GangPlan::default() }
+}
+
+/// Whether every clique has the pods that belong together, wherever they are.
+fn has_minima(seen: &Seen<'_>) -> bool {
+    seen.gang.spec.pod_groups.iter().all(|group| {
+        let there = seen.cliques.get(&group.name).map_or(0, |it| it.members(name(seen)).count());
+        there >= count(group.min_replicas) as usize
+    })
 }
 
 /// How the gang is made: as it was noted when it was created. Where nobody noted it, its pods know: their groups cannot be

@@ -63,6 +63,28 @@ fn a_gang_that_lost_a_pod_is_not_initialised() {
     assert_eq!(scene.step(4), "initialize");
 }
 
+/// It was complete once, and is not any more: what is left would be placed without the others.
+#[test]
+fn a_gang_that_lost_its_minimum_lets_nobody_go() {
+    for (fe, dec, want) in [
+        ("0g 1g", "0g", "rest"),
+        ("0g 1g", "0g 1g!", "rest"),
+        ("0g 1g", "0g 1F", "rest"),
+        ("", "0g 1g", "rest"),
+        // One that it can do without.
+        ("0g", "0g 1g", "ungate fe:0g dec:0g dec:1g"),
+    ] {
+        let mut scene = Scene::base(PAIR);
+        scene.pods(&[("fe", "0g 1g"), ("dec", "0g 1g")]);
+        assert_eq!(
+            (scene.step(1).as_str(), scene.step(2).as_str()),
+            ("list fe:0g fe:1g dec:0g dec:1g", "initialize")
+        );
+        scene.pods(&[("fe", fe), ("dec", dec)]);
+        assert_eq!(scene.step(3), want, "{fe} / {dec}");
+    }
+}
+
 /// Pods that say they belong to another gang are not this gang's.
 #[test]
 fn pods_of_another_gang_do_not_complete_it() {

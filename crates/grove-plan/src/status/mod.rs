@@ -161,7 +161,8 @@ pub struct CliqueState<'a> {
     pub tally: Tally,
     /// Why the API server refuses more.
     pub refusal: Option<Refusal>,
-    /// Whether it has noted no template yet, and is of another one than the set's: that was changed right after it was made.
+    /// Whether it is of another template than the set's, and has not noted the one it has: the set's was changed right after it
+    /// was made, or set back right after the change reached it.
     pub is_behind: bool,
 }
 
