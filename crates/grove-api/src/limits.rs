@@ -26,6 +26,10 @@ pub const MAX_LABEL_LENGTH: usize = 63;
 pub const MAX_NAME_LENGTH: usize = 253;
 /// Longest role name.
 pub const MAX_ROLE_NAME: usize = 253;
+/// Restarts of a unit within a window.
+pub const MAX_RESTARTS: i32 = 1_000;
+/// What counts of the annotation that resets them: it is copied to every clique.
+pub const MAX_RESET_LENGTH: usize = 63;
 /// Longest duration text.
 pub const MAX_DURATION_LENGTH: usize = 64;
 

@@ -11,6 +11,7 @@ pub(crate) const MEMBER_UNKNOWN: &str = "must name cliques of spec.template.cliq
 pub(crate) const MEMBER_TWICE: &str = "a clique may be in one scaling group only, and once";
 pub(crate) const MEMBER_AUTOSCALED: &str = "a clique of a scaling group scales with the group: remove its autoScalingConfig, or use the group's scaleConfig";
 pub(crate) const DELAY_NOT_POSITIVE: &str = "must be a duration greater than 0, such as 30s or 4h";
+pub(crate) const BACKOFF_UPSIDE_DOWN: &str = "must not be longer than backoff.max";
 pub(crate) const STARTS_AFTER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
 pub(crate) const STARTS_AFTER_SELF: &str = "a clique cannot start after itself";
 pub(crate) const STARTS_AFTER_TWICE: &str = "lists a clique more than once";

@@ -9,7 +9,10 @@ use std::{
 
 use grove_api::{
     constants::{annotations, labels},
-    wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
+    wire::{
+        ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, RestartCount,
+        RestartPolicy,
+    },
 };
 use grove_plan::{rollout, status::topology_name};
 use grove_runtime::{Cache, Cached, Change, Changed};
@@ -100,13 +103,15 @@ impl Grove {
             }
         }
         if old.is_some_and(|old| {
-            rollout::turn(old) != rollout::turn(set) || rollout::pace(old) != rollout::pace(set)
+            rollout::turn(old) != rollout::turn(set)
+                || rollout::pace(old) != rollout::pace(set)
+                || restart_policy(old) != restart_policy(set)
         }) {
             self.wake_turns(set);
         }
     }
 
-    /// Another set replica has its turn in an update.
+    /// Another set replica has its turn in an update, or pods that failed are seen to in another way.
     fn wake_turns(&self, set: &PodCliqueSet) {
         let key = Key::of(set);
         for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
@@ -343,9 +348,15 @@ impl Grove {
     }
 }
 
-/// Pods older than this have to go.
-fn restart(clique: &Arc<PodClique>) -> Option<Timestamp> {
-    clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0)
+/// Pods older than this have to go, and those that failed when this allows it.
+fn restart(clique: &Arc<PodClique>) -> Option<(Option<Timestamp>, Option<RestartCount>)> {
+    let status = clique.status.as_ref()?;
+    Some((status.restart.as_ref().map(|it| it.before.0), status.restarts.clone()))
+}
+
+/// The restart policy of a set, and when somebody reset its budget.
+fn restart_policy(set: &PodCliqueSet) -> (Option<&RestartPolicy>, Option<&str>) {
+    (set.spec.template.restart_policy.as_ref(), grove_plan::restart_policy::reset(set))
 }
 
 /// Whether a change asks for more than a look at the status: the object came or went, or somebody wants something else.

@@ -36,6 +36,8 @@ pub struct PodFact {
     pub ready: bool,
     /// Whether a container ended with an error before and the pod is not ready since.
     pub errored: bool,
+    /// Whether a container was started again.
+    pub restarted: bool,
     /// Whether a container runs and is not ready.
     pub started: bool,
     /// Whether it does not start before it has the annotation that says that its parents are ready.
@@ -95,6 +97,11 @@ impl PodFact {
     pub fn is_live(&self) -> bool {
         !self.terminating && self.phase != Phase::Failed
     }
+
+    /// Whether it failed, or a container of it did, ever.
+    pub fn has_failed(&self) -> bool {
+        self.phase == Phase::Failed || self.errored || self.restarted
+    }
 }
 
 /// Why the API server refuses pods of a clique.
@@ -129,6 +136,8 @@ pub struct Tally {
     pub completed: u32,
     /// When the first and the last of those were created that are not being deleted, failed ones among them.
     pub created: Option<(Timestamp, Timestamp)>,
+    /// Likewise the last of those that failed, or a container of which did.
+    pub failed: Option<Timestamp>,
 }
 
 impl Tally {
@@ -138,6 +147,7 @@ impl Tally {
         for pod in pods.into_iter().filter(|it| !it.terminating) {
             let (first, last) = tally.created.unwrap_or((pod.created, pod.created));
             tally.created = Some((first.min(pod.created), last.max(pod.created)));
+            tally.failed = tally.failed.max(Some(pod.created).filter(|_| pod.has_failed()));
             if !pod.is_live() {
                 continue;
             }
@@ -178,6 +188,7 @@ pub fn index_label(labels: Option<&BTreeMap<String, String>>, key: &str) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{at, pods};
 
     #[test]
     fn phases_by_their_names() {
@@ -194,6 +205,16 @@ mod tests {
             assert_eq!(Phase::from_wire(name), want, "{name}");
         }
         assert!(rows[..5].is_sorted_by_key(|it| it.1), "from least to most valuable");
+    }
+
+    /// One that was started again after it ended well has lost what it knew, too.
+    #[test]
+    fn the_last_pod_that_failed() {
+        let failed = |text: &str| Tally::of(&pods(text), "").failed;
+        assert_eq!(failed("0r@1 1n@2 2S@3 3g@4"), None);
+        for mark in ["1F@5", "1re@5", "1rx@5", "1nx@5"] {
+            assert_eq!(failed(&format!("0re@2 {mark} 2r@9 3F!@9")), Some(at(5)), "{mark}");
+        }
     }
 
     #[test]

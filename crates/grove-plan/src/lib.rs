@@ -3,7 +3,7 @@
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
 //! [`facts`] → [`layout`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`gang`], [`start_order`],
-//! [`revisions`] → [`status`] → [`termination`] → [`restart`].
+//! [`revisions`] → [`status`] → [`termination`], [`restart_policy`] → [`restart`].
 
 pub mod budget;
 pub mod children;
@@ -17,6 +17,7 @@ pub mod objects;
 mod patch;
 pub mod pods;
 pub mod restart;
+pub mod restart_policy;
 pub mod revisions;
 pub mod rollout;
 pub mod start_order;

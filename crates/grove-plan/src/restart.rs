@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, fmt};
 
 use grove_api::{
-    constants::labels,
-    wire::{PodClique, PodCliqueStatus, RestartScope, Time, UnitRestart},
+    constants::{labels, restarts},
+    wire::{PodClique, PodCliqueStatus, RestartCount, RestartScope, Time, UnitRestart},
 };
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
@@ -72,6 +72,8 @@ pub struct Restart {
     pub reason: String,
     /// Why, in words.
     pub words: String,
+    /// The count of the restart policy with this one, where it is one of these.
+    pub count: Option<RestartCount>,
     /// Cliques that have no note of it yet.
     pub cliques: Vec<String>,
 }
@@ -98,9 +100,15 @@ impl Restart {
             before: after.or(made).unwrap_or(now),
             reason: reason.to_owned(),
             words,
+            count: None,
             cliques: members.iter().map(|(name, _)| (**name).to_owned()).collect(),
             unit,
         }
+    }
+
+    /// Likewise, with this count of the restart policy. Both are noted in one write: no restart is forgotten.
+    pub fn counted(self, count: RestartCount) -> Self {
+        Self { count: Some(count), ..self }
     }
 
     /// The status of a clique with the note.
@@ -112,6 +120,9 @@ impl Restart {
             scope: self.unit.scope(),
             scheduled_at: None,
         });
+        if let Some(count) = &self.count {
+            status.restarts = Some(count.clone());
+        }
         status
     }
 }
@@ -119,21 +130,21 @@ impl Restart {
 /// Restarts that somebody began to note and did not finish: the first note is the decision, the others follow from it.
 pub fn unfinished(cliques: &BTreeMap<&str, CliqueState<'_>>) -> Vec<Restart> {
     let present = || cliques.iter().filter(|(_, it)| it.is_present());
-    let mut begun: BTreeMap<Unit, &UnitRestart> = BTreeMap::new();
+    let mut begun: BTreeMap<Unit, (&UnitRestart, Option<&RestartCount>)> = BTreeMap::new();
     for (_, state) in present() {
         let Some(note) = note(state) else { continue };
         let Some(unit) = Unit::of(state.clique, note.scope) else { continue };
-        let last = begun.entry(unit).or_insert(note);
-        if last.before.0 < note.before.0 {
-            *last = note;
+        let last = begun.entry(unit).or_insert((note, count(state)));
+        if last.0.before.0 < note.before.0 {
+            *last = (note, count(state));
         }
     }
     let mut rest: BTreeMap<&Unit, Vec<String>> = BTreeMap::new();
     for (name, state) in present() {
         let units = [RestartScope::SetReplica, RestartScope::GroupReplica];
         let units = units.into_iter().filter_map(|it| Unit::of(state.clique, it));
-        let last = units.filter_map(|it| begun.get_key_value(&it)).max_by_key(|(_, note)| note.before.0);
-        let Some((unit, wanted)) = last else { continue };
+        let last = units.filter_map(|it| begun.get_key_value(&it)).max_by_key(|(_, it)| it.0.before.0);
+        let Some((unit, (wanted, _))) = last else { continue };
         // What was made since has no pods that are older.
         let is_older = made(state).is_none_or(|it| it < wanted.before.0);
         if is_older && note(state).is_none_or(|it| it.before.0 < wanted.before.0) {
@@ -141,21 +152,29 @@ pub fn unfinished(cliques: &BTreeMap<&str, CliqueState<'_>>) -> Vec<Restart> {
         }
     }
     let restart = |(unit, cliques): (&Unit, Vec<String>)| {
-        let note = begun.get(unit)?;
+        let (note, count) = begun.get(unit)?;
+        let is_counted = note.reason == restarts::RESTART_POLICY;
         let words = "its restart had begun".to_owned();
         Some(Restart {
             unit: unit.clone(),
             before: note.before.0,
             reason: note.reason.clone(),
             words,
+            count: count.filter(|_| is_counted).cloned(),
             cliques,
         })
     };
     rest.into_iter().filter_map(restart).collect()
 }
 
-fn note<'a>(state: &CliqueState<'a>) -> Option<&'a UnitRestart> {
+/// The last restart, as it is noted on a clique.
+pub(crate) fn note<'a>(state: &CliqueState<'a>) -> Option<&'a UnitRestart> {
     state.clique.status.as_ref().and_then(|it| it.restart.as_ref())
+}
+
+/// The count of the restart policy, as it is noted on a clique.
+pub(crate) fn count<'a>(state: &CliqueState<'a>) -> Option<&'a RestartCount> {
+    state.clique.status.as_ref().and_then(|it| it.restarts.as_ref())
 }
 
 fn made(state: &CliqueState<'_>) -> Option<Timestamp> {

@@ -4,6 +4,8 @@
 pub const DISABLE_PROTECTION: &str = "grove.io/disable-managed-resource-protection";
 /// On a PodCliqueSet: any change of the value forces a reconcile.
 pub const RECONCILE_TRIGGER: &str = "grove.io/reconcile-trigger";
+/// On a PodCliqueSet, ours: another value resets the budget of its restart policy.
+pub const RESET_RESTARTS: &str = "grove.io/reset-restarts";
 /// On a PodGang: how the scheduler's backend makes it, noted when it was created.
 pub const SCHEDULER_FORM: &str = "grove.io/scheduler-form";
 /// Value of [`SCHEDULER_FORM`]: the gang had pods before anybody noted it, as upstream Grove's have.

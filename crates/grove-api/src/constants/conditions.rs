@@ -133,6 +133,11 @@ pub const REPLICA_FAILURE: &str = "ReplicaFailure";
 /// Reason of [`REPLICA_FAILURE`].
 pub const FAILED_CREATE: &str = "FailedCreate";
 
+/// PodClique, PodCliqueSet: its restart policy restarts something no more. Present only while that is so. Ours.
+pub const RESTART_BUDGET_EXHAUSTED: &str = "RestartBudgetExhausted";
+/// Reason of [`RESTART_BUDGET_EXHAUSTED`].
+pub const TOO_MANY_RESTARTS: &str = "TooManyRestarts";
+
 /// PodCliqueSet: every replica has the minimum of every clique and group. Ours.
 pub mod available {
     /// Condition type.

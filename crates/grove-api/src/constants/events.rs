@@ -62,6 +62,16 @@ pub mod children {
     pub const COMPUTE_DOMAIN_DELETE_FAILED: &str = "ComputeDomainDeleteFailed";
 }
 
+/// On a PodCliqueSet, about its restart policy. Ours.
+pub mod restart_policy {
+    /// Normal.
+    pub const RESTARTED: &str = "RestartPolicyRestarted";
+    /// Warning.
+    pub const RESTART_FAILED: &str = "RestartPolicyRestartFailed";
+    /// Warning.
+    pub const EXHAUSTED: &str = "RestartBudgetExhausted";
+}
+
 /// On a ClusterTopologyBinding.
 pub mod topology {
     /// Normal.

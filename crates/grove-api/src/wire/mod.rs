@@ -36,7 +36,7 @@ pub use pod_gang::{
 pub use resource_sharing::{
     ClaimTemplate, CliqueSharing, GroupFilter, GroupSharing, SetFilter, SetSharing, SharingRef, SharingScope,
 };
-pub use restart::{GangTermination, RestartScope, UnitRestart};
+pub use restart::{GangTermination, RestartBackoff, RestartCount, RestartPolicy, RestartScope, UnitRestart};
 pub use scaling_group::{
     PodCliqueScalingGroup, PodCliqueScalingGroupSpec, PodCliqueScalingGroupStatus, ReplicasSelectedToUpdate,
     ScalingGroupUpdateProgress,

@@ -5,7 +5,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Condition, Time, UnitRestart};
+use super::{Condition, RestartCount, Time, UnitRestart};
 use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_METRICS, MAX_ROLE_NAME};
 
 /// What a PodClique should be; also the `spec` of a clique template.
@@ -113,6 +113,9 @@ pub struct PodCliqueStatus {
     /// The last restart of all its pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<UnitRestart>,
+    /// Restarts by the restart policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<RestartCount>,
 }
 
 /// Progress of an update of one PodClique.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AutoScalingConfig, ClaimTemplate, CliqueSharing, GangTermination, GoDuration, GroupSharing,
-    PodCliqueSetStatus, PodCliqueSpec, SchedulingPolicyConfig, SetSharing, TopologyConstraint,
+    PodCliqueSetStatus, PodCliqueSpec, RestartPolicy, SchedulingPolicyConfig, SetSharing, TopologyConstraint,
 };
 use crate::limits::{
     MAX_CLAIM_TEMPLATES, MAX_CLIQUES, MAX_DURATION_LENGTH, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_NAME_LENGTH,
@@ -111,6 +111,11 @@ pub struct SetTemplate {
     /// Whether that happens at all. Absent means Enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gang_termination: Option<GangTermination>,
+
+    /// What is restarted when a container fails. Absent means that only the kubelet restarts containers, and pods that
+    /// it gave up are replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart_policy: Option<RestartPolicy>,
 
     /// Named templates of resource claims. Cannot be changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Time;
+use super::{GoDuration, Time};
+use crate::limits::{MAX_DURATION_LENGTH, MAX_RESTARTS};
 
 /// What is restarted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,66 @@ pub struct UnitRestart {
     /// When the minimum of the new pods was bound to nodes. Until then nothing restarts it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduled_at: Option<Time>,
+}
+
+/// What is restarted when a container fails, how often, and how fast.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RestartPolicy {
+    /// What is restarted together. With Pod, what the kubelet gave up is replaced, and nothing else.
+    pub scope: RestartScope,
+
+    /// Restarts of one unit within the window; the next failure is final until somebody resets it. Defaults to 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = MAX_RESTARTS))]
+    pub max_restarts: Option<i32>,
+
+    /// How long restarts are counted together, from the first one. Defaults to 1h.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_DURATION_LENGTH))]
+    pub window: Option<GoDuration>,
+
+    /// Pauses between restarts of one unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backoff: Option<RestartBackoff>,
+}
+
+/// Pauses that double from one restart to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RestartBackoff {
+    /// Between the first restart and the second. Defaults to 10s, or to max where that is shorter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_DURATION_LENGTH))]
+    pub initial: Option<GoDuration>,
+
+    /// The longest. Defaults to 5m, or to initial where that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_DURATION_LENGTH))]
+    pub max: Option<GoDuration>,
+}
+
+/// How often the restart policy has restarted what a PodClique belongs to. Every PodClique of the unit has it, and the one
+/// that counts most is right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RestartCount {
+    /// What is restarted together.
+    pub scope: RestartScope,
+    /// Restarts since the window began.
+    pub count: i32,
+    /// When the window began.
+    pub window_start: Time,
+    /// Nothing is restarted before this time.
+    pub next_at: Time,
+    /// When it failed once more than it may. Nothing restarts it from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exhausted_at: Option<Time>,
+    /// Hash of the set template that was counted for. With another one it begins anew.
+    pub pod_clique_set_generation_hash: String,
+    /// What the annotation that resets it said then. With another value it begins anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reset: Option<String>,
 }
 
 /// Whether a gang that stays below its minimum is restarted.

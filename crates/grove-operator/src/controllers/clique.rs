@@ -21,7 +21,10 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Resource;
 use tracing::{info, warn};
 
-use super::{Grove, IN_FLIGHT, scheduling::Outfitter, set::group_named, start_order::parents_of, uid};
+use super::{
+    Grove, IN_FLIGHT, restart_policy::EndedPods, scheduling::Outfitter, set::group_named,
+    start_order::parents_of, uid,
+};
 use crate::{
     backends::Operation,
     error::Error,
@@ -75,7 +78,8 @@ impl Grove {
         let id = uid(clique);
         let pods = self.seen.pods_of(id);
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
-        let (refused, failed) = (self.memory.refused_for(id), self.memory.failed_for(id));
+        let refused = self.memory.refused_for(id);
+        let EndedPods { ended, wait: failed } = self.ended_pods(set, clique, &facts).await?;
         let allowed = self.allowed(set, clique);
         // Whatever is made or replaced of the template that it still has would be old at once.
         let waits = self.awaits_template(set, clique);
@@ -86,7 +90,7 @@ impl Grove {
             core: self.core_of(set, clique),
             hash: template_hash(&clique.metadata),
             may_complete: may_complete(clique),
-            keep_ended: failed.is_some(),
+            ended,
             at_most: if refused.is_some() || waits { 0 } else { allowed },
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
         };

@@ -7,6 +7,7 @@ mod deletion;
 mod gang;
 mod group;
 mod growth;
+mod restart_policy;
 mod revisions;
 mod scheduling;
 mod set;

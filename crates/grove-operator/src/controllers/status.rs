@@ -12,7 +12,9 @@ use grove_plan::{
     facts::{Tally, index_label, template_hash},
     gang::Seen as GangSeen,
     layout::{self, count, set_name, set_namespace},
-    objects, rollout,
+    objects,
+    restart_policy::Rules,
+    rollout,
     status::{
         self, CliqueReport, CliqueState, GroupReport, Reported, SetReport, Urgency, status_patch, urgency,
     },
@@ -63,7 +65,7 @@ impl Grove {
 
     /// The hash of a set's template, as it is noted. A change is noted together with the beginning of its update, and not
     /// by those who report.
-    fn noted_hash(&self, set: &PodCliqueSet) -> String {
+    pub(super) fn noted_hash(&self, set: &PodCliqueSet) -> String {
         let noted = set.status.as_ref().and_then(|it| it.current_generation_hash.clone());
         noted.unwrap_or_else(|| self.generation_hash(set))
     }
@@ -96,6 +98,7 @@ impl Grove {
             pace: rollout::pace(&set),
             has_turn: has_turn(&set, &clique),
             replacing: replacing.map(|it| it.name.as_str()),
+            restarts: Rules::of(&set, &hash),
             acted: self.memory.acted(uid(clique.as_ref())),
             now: self.now(),
         };

@@ -1,13 +1,20 @@
-//! Restarts of a part of a set as a whole: notes them on its cliques. Each clique then deletes its old pods by itself.
+//! Restarts of a part of a set as a whole, one decision at a time: notes them on its cliques. Each clique then deletes its
+//! old pods by itself.
 
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use grove_api::{constants::events::children as reasons, wire::PodCliqueSet};
+use grove_api::{
+    constants::{
+        events::{children as reasons, restart_policy as by_policy},
+        restarts,
+    },
+    wire::{PodCliqueSet, PodCliqueStatus},
+};
 use grove_plan::{
     restart::{self, Restart, Unit},
     status::{SetReport, status_patch},
-    termination,
+    termination::{self, TerminationPlan},
 };
 use grove_runtime::{EventKind, Failure};
 use tracing::info;
@@ -16,7 +23,7 @@ use super::{Grove, IN_FLIGHT, version};
 use crate::{error::Error, key::Key};
 
 impl Grove {
-    /// Restarts what has been below its minimum for too long. When to look again, where nothing changes.
+    /// Restarts what failed, and what has been below its minimum for too long. When to look again, where nothing changes.
     pub(super) async fn terminate(&self, report: &SetReport<'_>) -> Result<Option<Duration>, Error> {
         let begun = restart::unfinished(&report.cliques);
         for restart in &begun {
@@ -26,22 +33,42 @@ impl Grove {
         if !begun.is_empty() {
             return Ok(None);
         }
-        let plan = termination::plan(report);
+        // It knows the cause and restarts no more than that concerns, so it comes first.
+        let by_policy = self.restart_by_policy(report).await?;
+        let plan = if by_policy.restarts.is_empty() {
+            termination::plan(report)
+        } else {
+            TerminationPlan::default()
+        };
         for restart in &plan.restarts {
             self.restart(report, restart).await?;
         }
-        Ok(plan.next.and_then(|it| Duration::try_from(it.duration_since(self.now())).ok()))
+        let next = [plan.next, by_policy.next].into_iter().flatten().min();
+        // What has become due meanwhile is looked at right away.
+        Ok(next.map(|it| Duration::try_from(it.duration_since(self.now())).unwrap_or_default()))
     }
 
     /// Notes a restart on every clique of its unit.
-    async fn restart(&self, report: &SetReport<'_>, restart: &Restart) -> Result<(), Error> {
+    pub(super) async fn restart(&self, report: &SetReport<'_>, restart: &Restart) -> Result<(), Error> {
         let set = report.set;
         info!(set = ?Key::of(set), unit = %restart.unit, reason = restart.reason, "restarting");
+        let result = self.note(report, &restart.cliques, |old| restart.noted(old)).await;
+        self.tell_of_restart(set, restart, result.as_ref().err());
+        result
+    }
+
+    /// Changes the status of these cliques.
+    pub(super) async fn note(
+        &self,
+        report: &SetReport<'_>,
+        cliques: &[String],
+        noted: impl Fn(Option<&PodCliqueStatus>) -> PodCliqueStatus,
+    ) -> Result<(), Error> {
         let mut patches = Vec::new();
-        for clique in restart.cliques.iter().filter_map(|it| report.cliques.get(it.as_str())) {
+        for clique in cliques.iter().filter_map(|it| report.cliques.get(it.as_str())) {
             let clique = clique.clique;
             let old = clique.status.as_ref();
-            patches.push((Key::of(clique), status_patch(old, &restart.noted(old), version(clique))));
+            patches.push((Key::of(clique), status_patch(old, &noted(old), version(clique))));
         }
         let mut notes = stream::iter(patches)
             .map(|(key, patch)| async move {
@@ -56,13 +83,14 @@ impl Grove {
                 failed.get_or_insert(error);
             }
         }
-        drop(notes);
-        self.tell_of_restart(set, restart, failed.as_ref());
         failed.map_or(Ok(()), Err)
     }
 
     fn tell_of_restart(&self, set: &PodCliqueSet, restart: &Restart, failed: Option<&Error>) {
         let (done, not_done) = match restart.unit {
+            _ if restart.reason == restarts::RESTART_POLICY => {
+                (by_policy::RESTARTED, by_policy::RESTART_FAILED)
+            }
             Unit::SetReplica(_) => (reasons::SET_REPLICA_DELETED, reasons::SET_REPLICA_DELETE_FAILED),
             _ => (reasons::GROUP_REPLICA_DELETED, reasons::GROUP_REPLICA_DELETE_FAILED),
         };

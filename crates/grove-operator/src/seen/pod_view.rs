@@ -161,6 +161,7 @@ struct PodCondition {
 #[serde(default, rename_all = "camelCase")]
 struct Container {
     ready: bool,
+    restart_count: i32,
     started: Option<bool>,
     state: State,
     last_state: State,
@@ -193,7 +194,7 @@ impl From<Wire> for PodView {
         let unschedulable = condition("PodScheduled")
             .filter(|it| it.status == "False" && it.reason == "Unschedulable")
             .map(|it| it.message.clone());
-        let mut containers = status.init_container_statuses.iter().chain(&status.container_statuses);
+        let containers = || status.init_container_statuses.iter().chain(&status.container_statuses);
         let owner = metadata.owner_references.iter().find(|it| it.controller == Some(true));
         let mut take = |key: &str| metadata.labels.remove(key);
         let (set, said) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
@@ -219,7 +220,8 @@ impl From<Wire> for PodView {
                 Some(_) => Grouped::ByGang,
             },
             ready: condition("Ready").is_some_and(|it| it.status == "True"),
-            errored: containers.any(Container::failed),
+            errored: containers().any(Container::failed),
+            restarted: containers().any(|it| it.restart_count > 0),
             started: status.container_statuses.iter().any(|it| it.started == Some(true) && !it.ready),
             unschedulable,
         };
@@ -259,6 +261,19 @@ mod tests {
             ] },
         });
         serde_json::from_value::<PodView>(pod).unwrap().fact.awaits_parents
+    }
+
+    /// An init container that was tried again counts like any other.
+    #[test]
+    fn containers_that_were_started_again() {
+        for list in ["containerStatuses", "initContainerStatuses"] {
+            for (count, want) in [(0, false), (1, true), (7, true)] {
+                let pod =
+                    json!({ "status": { list: [{ "name": "a" }, { "name": "b", "restartCount": count }] } });
+                let fact = serde_json::from_value::<PodView>(pod).unwrap().fact;
+                assert_eq!((fact.restarted, fact.errored), (want, false), "{list}: {count}");
+            }
+        }
     }
 
     /// A pod of upstream's waits by itself; to write to it would be in vain.

@@ -15,6 +15,7 @@ mod behaviour;
 mod herds;
 mod kills;
 mod passed_over;
+mod restart_policy;
 mod revisions;
 mod set_back;
 mod snapshot;

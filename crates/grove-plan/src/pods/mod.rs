@@ -24,8 +24,8 @@ pub struct Want<'a> {
     pub outdated: Outdated,
     /// Whether a pod that ended with success has done its work; else it is replaced.
     pub may_complete: bool,
-    /// Whether pods that ended stay for now, each in the place of its replacement: those before it ended too soon.
-    pub keep_ended: bool,
+    /// What happens to pods that ended.
+    pub ended: Ended,
     /// No pod is created beyond this many for now: none where the gang is missing or the API server refuses; the minimum, while other cliques of the gang lack theirs, so that no pod takes
     /// the place (of a quota, say) that another clique needs for the gang to go at all.
     pub at_most: u32,
@@ -47,6 +47,18 @@ pub enum Outdated {
         /// Pods that were ready then.
         ready_at_start: u32,
     },
+}
+
+/// What happens to pods that ended and will not come back by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ended {
+    /// They are replaced.
+    #[default]
+    Replaced,
+    /// Those that failed stay, each in the place of its replacement: their restart policy says when it comes.
+    FailedStay,
+    /// All stay likewise: those before them ended too soon.
+    Stay,
 }
 
 /// A pod to delete.
@@ -97,8 +109,10 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
             plan.delete.push(victim(pod, Why::Restarted));
             continue;
         }
-        let ended = pod.phase == Phase::Failed || (pod.phase == Phase::Succeeded && !want.may_complete);
-        match (ended, want.keep_ended) {
+        let failed = pod.phase == Phase::Failed;
+        let ended = failed || (pod.phase == Phase::Succeeded && !want.may_complete);
+        let stays = want.ended == Ended::Stay || (failed && want.ended == Ended::FailedStay);
+        match (ended, stays) {
             (true, true) => kept.push(*pod),
             (true, false) => plan.delete.push(victim(pod, Why::Ended)),
             (false, _) => live.push(*pod),

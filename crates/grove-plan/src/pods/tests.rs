@@ -13,7 +13,7 @@ fn want(replicas: u32) -> Want<'static> {
         hash: HASH,
         outdated: Outdated::Stay,
         may_complete: false,
-        keep_ended: false,
+        ended: Ended::Replaced,
         at_most: u32::MAX,
         restart_before: None,
     }
@@ -160,7 +160,10 @@ fn ended_pods_may_have_to_wait() {
         (1, "0r 1r 2F", "", "1r"),
         (2, "0r 1F!", "1", ""),
     ];
-    check(&rows, |replicas| Want { keep_ended: true, ..want(replicas) });
+    check(&rows, |replicas| Want { ended: Ended::Stay, ..want(replicas) });
+    check(&rows, |replicas| Want { ended: Ended::FailedStay, ..want(replicas) });
+    // What its restart policy does not speak of goes.
+    check(&[(2, "0S 1F", "0", "0S")], |replicas| Want { ended: Ended::FailedStay, ..want(replicas) });
 }
 
 /// Also one that is stuck on a lost node.
@@ -312,7 +315,7 @@ fn a_restart_replaces_what_was_there_before_it() {
     ];
     let restart = |replicas| Want {
         may_complete: true,
-        keep_ended: true,
+        ended: Ended::Stay,
         restart_before: Some(at(10)),
         ..want(replicas)
     };
@@ -348,7 +351,7 @@ fn any_want() -> impl Strategy<Value = Want<'static>> {
         hash: HASH,
         outdated: Outdated::Stay,
         may_complete,
-        keep_ended: false,
+        ended: Ended::Replaced,
         at_most,
         restart_before: None,
     })

@@ -2,7 +2,7 @@
 
 use grove_api::{
     constants::{conditions as names, labels},
-    wire::{PodClique, PodCliqueStatus, PodCliqueUpdateProgress, PodsSelectedToUpdate, Time},
+    wire::{PodClique, PodCliqueStatus, PodCliqueUpdateProgress, PodsSelectedToUpdate, RestartScope, Time},
 };
 use k8s_openapi::jiff::Timestamp;
 
@@ -14,6 +14,7 @@ use crate::{
     facts::{Refusal, Tally, label, template_hash},
     layout::{count, spec_minimum, wire_count},
     objects::clique_selector,
+    restart_policy::Rules,
     rollout::Pace,
 };
 
@@ -38,6 +39,8 @@ pub struct CliqueReport<'a> {
     pub has_turn: bool,
     /// A pod of another template that is on its way out.
     pub replacing: Option<&'a str>,
+    /// The restart policy of the set.
+    pub restarts: Option<Rules<'a>>,
     /// Generation whose pods were created and deleted.
     pub acted: Option<i64>,
     /// The time.
@@ -83,6 +86,7 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         put(&mut status.conditions, breached, None, now);
         note_recovery(&mut status, &tally, minimum, now);
     }
+    put_restarts(&mut status, report.restarts, now);
     match report.refusal {
         None => remove(&mut status.conditions, names::REPLICA_FAILURE),
         Some(refusal) => {
@@ -140,6 +144,35 @@ fn update_progress(report: &CliqueReport<'_>) -> Option<PodCliqueUpdateProgress>
         .filter(|_| is_open)
         .map(|it| PodsSelectedToUpdate { current: it.to_owned(), completed: Vec::new() });
     Some(progress)
+}
+
+/// Forgets restarts that count no more, and says where there will be none.
+fn put_restarts(status: &mut PodCliqueStatus, rules: Option<Rules<'_>>, now: Timestamp) {
+    let counted = rules.zip(status.restarts.take()).filter(|(rules, count)| rules.counts(count));
+    match &counted {
+        Some((rules, count)) if rules.is_exhausted(count) => {
+            let message = rules.exhausted_words(unit_words(rules.scope), count);
+            put(&mut status.conditions, exhausted(message), None, now);
+        }
+        _ => remove(&mut status.conditions, names::RESTART_BUDGET_EXHAUSTED),
+    }
+    status.restarts = counted.map(|(_, count)| count);
+}
+
+/// What a clique is restarted with.
+fn unit_words(scope: RestartScope) -> &'static str {
+    match scope {
+        RestartScope::Pod => "a pod of this PodClique",
+        RestartScope::Clique => "this PodClique",
+        RestartScope::GroupReplica => "this replica of the scaling group",
+        RestartScope::SetReplica => "this replica of the set",
+    }
+}
+
+/// Nothing is restarted any more.
+pub(super) fn exhausted(message: String) -> Now<'static> {
+    let (type_, reason) = (names::RESTART_BUDGET_EXHAUSTED, names::TOO_MANY_RESTARTS);
+    Now { type_, status: Some(true), reason, message }
 }
 
 /// Notes that the minimum is bound again after a restart, and nothing is left of what was there before.

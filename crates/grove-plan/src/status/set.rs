@@ -20,6 +20,7 @@ use super::{
 use crate::{
     layout::{self, count, set_name, wire_count},
     objects::set_selector,
+    restart_policy::{self, Rules},
     rollout::SetReplica,
 };
 
@@ -102,6 +103,10 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
             let gap = Now { type_: names::SCHEDULER_CAPABILITY_GAP, status: Some(true), reason, message };
             put(&mut conditions, gap, generation, now);
         }
+    }
+    match exhausted(report) {
+        None => remove(&mut conditions, names::RESTART_BUDGET_EXHAUSTED),
+        Some(message) => put(&mut conditions, super::clique::exhausted(message), generation, now),
     }
     for condition in update::conditions(report, status.update_progress.as_ref(), &conditions) {
         put(&mut conditions, condition, generation, now);
@@ -217,6 +222,18 @@ fn available(replicas: &Replicas, wanted: u32) -> Now<'static> {
             Now { type_, status: Some(false), reason: names::available::NOT_ALL, message }
         }
     }
+}
+
+/// What the restart policy does not restart any more.
+fn exhausted(report: &SetReport<'_>) -> Option<String> {
+    let rules = Rules::of(report.set, &report.generation_hash)?;
+    let units = restart_policy::exhausted(report, &rules);
+    let (unit, count) = units.first_key_value()?;
+    let words = rules.exhausted_words(unit, count);
+    Some(match units.len() {
+        1 => words,
+        all => format!("{words}; likewise {} more", all - 1),
+    })
 }
 
 fn progressing(report: &SetReport<'_>, observed: Option<i64>, counts: &Counts) -> Now<'static> {

@@ -46,8 +46,12 @@ pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) 
     }
     let breached = breach(conditions)?;
     let condition = find(conditions, names::min_available_breached::TYPE)?;
-    let recovered = members.values().flatten().flatten().filter_map(restart::rescheduled).max();
-    was_otherwise(condition, &group.metadata).then(|| recovered.map_or(breached, |it| it.max(breached)))
+    let members = || members.values().flatten().flatten();
+    let recovered = members().filter_map(restart::rescheduled).max();
+    // What its restart policy has just restarted has the whole delay to come up, too.
+    let retried = members().filter_map(restart::count).map(|it| it.next_at.0).max();
+    let since = [recovered, retried].into_iter().flatten().fold(breached, Timestamp::max);
+    was_otherwise(condition, &group.metadata).then_some(since)
 }
 
 /// Whether the clique is missing from its group replica: below its minimum, or restarted and not back.

@@ -17,8 +17,9 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use self::breach::{clique_since, group_since, is_down, is_updating};
 use crate::{
     layout::{self, count, set_name},
-    restart::{Restart, Unit},
-    status::{self, SetReport},
+    restart::{self, Restart, Unit},
+    restart_policy::Rules,
+    status::{self, CliqueState, SetReport},
 };
 
 /// What to do.
@@ -34,9 +35,11 @@ pub struct TerminationPlan {
 pub fn plan(report: &SetReport<'_>) -> TerminationPlan {
     let mut plan = TerminationPlan::default();
     let Some(delay) = delay(report.set) else { return plan };
+    let is_final = |unit: &Unit| report.cliques.values().any(|it| is_final(report, it, unit));
     for replica in 0..count(report.set.spec.replicas) {
         // A replica that is restarted as a whole needs no look at its parts.
         if let Some(since) = set_replica_since(report, replica)
+            && !is_final(&Unit::SetReplica(replica))
             && plan.is_due(since, delay, report.now)
         {
             plan.restart(report, Unit::SetReplica(replica), delay);
@@ -44,7 +47,7 @@ pub fn plan(report: &SetReport<'_>) -> TerminationPlan {
         }
         for config in &report.set.spec.template.scaling_groups {
             for (unit, since) in group_replicas_since(report, replica, config) {
-                if plan.is_due(since, delay, report.now) {
+                if !is_final(&unit) && plan.is_due(since, delay, report.now) {
                     plan.restart(report, unit, delay);
                 }
             }
@@ -79,6 +82,14 @@ fn delay(set: &PodCliqueSet) -> Option<SignedDuration> {
     }
     let delay: Duration = template.termination_delay.as_ref()?.to_std().ok()?;
     SignedDuration::try_from(delay).ok()
+}
+
+/// Whether a clique is of that unit, and its restart policy restarts it no more: then nobody does.
+fn is_final(report: &SetReport<'_>, state: &CliqueState<'_>, unit: &Unit) -> bool {
+    let rules = Rules::of(report.set, &report.generation_hash);
+    let noted = restart::count(state).filter(|_| state.is_present());
+    let is_exhausted = rules.zip(noted).is_some_and(|(rules, noted)| rules.is_exhausted(noted));
+    is_exhausted && Unit::of(state.clique, unit.scope()).as_ref() == Some(unit)
 }
 
 /// Since when a set replica is below its minimum: the first of its standalone cliques and groups that is.

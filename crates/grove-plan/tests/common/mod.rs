@@ -45,6 +45,7 @@ fn fact(pod: &Pod) -> PodFact {
         grouped: Grouped::Alone,
         ready: spec.node_name.is_some(),
         errored: false,
+        restarted: false,
         started: false,
         awaits_parents: false,
         unschedulable: None,

@@ -125,7 +125,7 @@ impl World {
                 hash,
                 outdated: pods::Outdated::Stay,
                 may_complete: false,
-                keep_ended: false,
+                ended: pods::Ended::Replaced,
                 at_most: u32::MAX,
                 restart_before: None,
             };

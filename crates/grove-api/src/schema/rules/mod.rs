@@ -5,6 +5,7 @@
 
 mod bounds;
 mod create;
+mod restarts;
 mod rule;
 mod template;
 mod topology;
@@ -31,6 +32,8 @@ pub(super) fn attach(definitions: &mut Definitions) {
                 .collect(),
         ),
         ("UpdateStrategy", template::update_strategy()),
+        ("RestartPolicy", restarts::policy()),
+        ("RestartBackoff", restarts::backoff()),
         ("ClaimTemplate", template::claim_template()),
         ("SetFilter", template::filter(&["childCliqueNames", "childScalingGroupNames"])),
         ("GroupFilter", template::filter(&["childCliqueNames"])),

@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::patterns;
+use crate::messages as say;
+
 /// One rule.
 pub(super) struct Rule {
     /// CEL expression that has to be true.
@@ -82,6 +85,18 @@ pub(super) fn same_topology(new: &str, old: &str) -> String {
         name(old),
         name(old),
     )
+}
+
+/// `field` is a duration as the schema admits it; as a term of CEL.
+pub(super) fn is_duration(field: &str) -> String {
+    format!("self{field}.matches('{}')", patterns::DURATION.replace('\\', "\\\\"))
+}
+
+/// A duration, where there is one, is more than nothing.
+pub(super) fn positive(field: &'static str) -> Rule {
+    let expression =
+        format!("!has(self{field}) || ({} && duration(self{field}) > duration('0s'))", is_duration(field));
+    rule(field, expression, say::DELAY_NOT_POSITIVE)
 }
 
 /// Names inside the list `field` of `holder` are unique.

@@ -1,9 +1,6 @@
 //! Rules for the template of a set, its cliques and groups.
 
-use super::{
-    patterns,
-    rule::{Rule, rule, unique},
-};
+use super::rule::{Rule, positive, rule, unique};
 use crate::messages as say;
 
 pub(super) fn clique() -> Vec<Rule> {
@@ -17,15 +14,6 @@ pub(super) fn clique() -> Vec<Rule> {
 /// Rules of an update strategy.
 pub(super) fn update_strategy() -> Vec<Rule> {
     vec![positive(".progressDeadline")]
-}
-
-/// A duration, where there is one, is more than nothing.
-fn positive(field: &'static str) -> Rule {
-    let pattern = patterns::DURATION.replace('\\', "\\\\");
-    let expression = format!(
-        "!has(self{field}) || (self{field}.matches('{pattern}') && duration(self{field}) > duration('0s'))"
-    );
-    rule(field, expression, say::DELAY_NOT_POSITIVE)
 }
 
 pub(super) fn clique_template() -> Vec<Rule> {

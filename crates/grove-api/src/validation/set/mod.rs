@@ -5,6 +5,7 @@ mod mnnvl;
 mod names;
 mod pods;
 mod policy;
+mod restarts;
 mod schedulers;
 mod sharing;
 mod sizes;
@@ -58,6 +59,7 @@ fn always(subject: &Subject<'_>, verdict: &mut Verdict) {
     startup::check(subject, verdict);
     sharing::check(subject, verdict);
     policy::check(subject, verdict);
+    restarts::check(subject, verdict);
     totals::check(subject, verdict);
 }
 

@@ -80,7 +80,7 @@ fn progress_deadline(subject: &Subject<'_>, errors: &mut Errors) {
 }
 
 /// The CRD's own rule takes fewer spellings than Go does; what it refuses is refused here too.
-fn is_positive(duration: &GoDuration) -> bool {
+pub(super) fn is_positive(duration: &GoDuration) -> bool {
     duration.nanos().is_ok_and(|it| it > 0)
         && Regex::new(DURATION).is_ok_and(|it| it.is_match(duration.as_str()))
 }
@@ -144,6 +144,6 @@ impl Size {
     }
 }
 
-fn at_most(max: i32) -> String {
+pub(super) fn at_most(max: i32) -> String {
     format!("must be less than or equal to {max}")
 }

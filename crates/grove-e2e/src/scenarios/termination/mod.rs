@@ -2,6 +2,7 @@
 
 mod cases;
 mod losses;
+mod policy;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -62,6 +63,7 @@ pub(super) const TABLE: &[Scenario] = &[
     },
     Scenario::on_kube("termination_gt6", |context| Box::pin(run(context, &cases::GT6))),
     on_kai("termination_gt6", |context| Box::pin(run(context, &cases::GT6))),
+    Scenario::on_kube("termination_restart_policy", |context| Box::pin(policy::run(context))),
 ];
 
 const SET: &str = "gt";

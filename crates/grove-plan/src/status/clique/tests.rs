@@ -33,6 +33,7 @@ fn report<'a>(clique: &'a PodClique, pods: &str) -> CliqueReport<'a> {
         pace: Pace::Rolling,
         has_turn: false,
         replacing: None,
+        restarts: None,
         acted,
         now,
     }

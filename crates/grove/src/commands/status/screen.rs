@@ -270,6 +270,7 @@ fn notes(set: &PodCliqueSet) -> Vec<String> {
     note(names::available::TYPE, &["False"], "");
     note(names::progressing::TYPE, &["True"], "");
     note(names::REPLICA_FAILURE, &["True"], "pods cannot be created: ");
+    note(names::RESTART_BUDGET_EXHAUSTED, &["True"], "");
     note(names::topology_levels_unavailable::TYPE, &["True", "Unknown"], "topology: ");
     note(names::SCHEDULER_CAPABILITY_GAP, &["True"], "the scheduler passes over something: ");
     note(names::update_pending::TYPE, &["True"], "");
