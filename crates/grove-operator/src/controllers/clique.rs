@@ -21,7 +21,9 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Resource;
 use tracing::{info, warn};
 
-use super::{Grove, IN_FLIGHT, scheduling::Outfitter, set::group_named, start_order::parents_of, uid};
+use super::{
+    Grove, IN_FLIGHT, scheduling::Outfitter, set::group_named, sooner, start_order::parents_of, uid,
+};
 use crate::{
     backends::Operation,
     error::Error,
@@ -59,9 +61,10 @@ impl Grove {
         // Pods that may start do so, also where others cannot be created.
         let (may_start, told) = self.release(&set, &clique, &parents).await;
         let start = Start { image: &self.init_image, parents: &parents, may_start };
+        let stuck = self.remove_stuck(&clique).await;
         let outcome = self.see_to_pods(&key, &set, &clique, start).await?;
         told?;
-        Ok(outcome)
+        Ok(sooner(outcome, stuck?))
     }
 
     /// Creates and deletes pods, until there are as many as there should be.
@@ -77,6 +80,7 @@ impl Grove {
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
         let (refused, failed) = (self.memory.refused_for(id), self.memory.failed_for(id));
         let allowed = self.allowed(set, clique);
+        let lost = self.with_losses(clique, &pods, |it| it.gone()).unwrap_or_default();
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             minimum: layout::spec_minimum(&clique.spec),
@@ -87,6 +91,7 @@ impl Grove {
             keep_ended: failed.is_some(),
             at_most: if refused.is_some() { 0 } else { allowed },
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
+            lost: &lost,
         };
         let plan = pods::plan(want, &facts);
         if plan.delete.iter().any(|it| it.why == Why::Ended) {

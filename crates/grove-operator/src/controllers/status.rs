@@ -23,8 +23,9 @@ use serde::Serialize;
 
 use super::{
     Grove,
+    node_loss::news,
     set::{by_name, group_named, place_of},
-    uid,
+    sooner, uid,
     update::has_turn,
     version,
 };
@@ -84,6 +85,7 @@ impl Grove {
         let pods = self.seen.pods_of(uid(clique.as_ref()));
         let own = template_hash(&clique.metadata);
         let replacing = pods.iter().map(|it| &it.fact).find(|it| it.terminating && it.hash != own);
+        let watch = self.with_losses(&clique, &pods, |it| it.watch()).unwrap_or_default();
         let report = CliqueReport {
             clique: &clique,
             tally: Tally::of(pods.iter().map(|it| &it.fact), own),
@@ -94,6 +96,7 @@ impl Grove {
             pace: rollout::pace(&set),
             has_turn: has_turn(&set, &clique),
             replacing: replacing.map(|it| it.name.as_str()),
+            lost: &watch.nodes,
             acted: self.memory.acted(uid(clique.as_ref())),
             now: self.now(),
         };
@@ -105,7 +108,10 @@ impl Grove {
             let note = "no pod of the clique is bound to a node any more".to_owned();
             self.tell(clique.as_ref(), EventKind::Warning, reasons::ALL_SCHEDULED_LOST, "Report", note);
         }
-        Ok(outcome)
+        if let Some(note) = news(written, &new).filter(|_| outcome == Outcome::Done) {
+            self.tell(clique.as_ref(), EventKind::Warning, reasons::NODE_LOST, "Report", note);
+        }
+        Ok(sooner(outcome, watch.next.map(|it| self.until(it))))
     }
 
     /// Whether a clique is what the template says.
@@ -248,14 +254,5 @@ impl Grove {
         cache.written(writer.patch_status(&key.namespace, &key.name, &patch).await?);
         self.memory.status_written(uid(object));
         Ok(Outcome::Done)
-    }
-}
-
-/// What is wanted, but a look after `pause` at the latest.
-fn sooner(outcome: Outcome, pause: Option<Duration>) -> Outcome {
-    match (outcome, pause) {
-        (Outcome::Done, Some(pause)) => Outcome::After(pause),
-        (Outcome::After(wait), Some(pause)) => Outcome::After(wait.min(pause)),
-        (outcome, _) => outcome,
     }
 }

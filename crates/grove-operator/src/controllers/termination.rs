@@ -30,11 +30,15 @@ impl Grove {
         for restart in &plan.restarts {
             self.restart(report, restart).await?;
         }
-        Ok(plan.next.and_then(|it| Duration::try_from(it.duration_since(self.now())).ok()))
+        let next = plan.next.map(|it| self.until(it));
+        if !plan.restarts.is_empty() {
+            return Ok(next);
+        }
+        Ok(next.into_iter().chain(self.place_anew(report).await?).min())
     }
 
     /// Notes a restart on every clique of its unit.
-    async fn restart(&self, report: &SetReport<'_>, restart: &Restart) -> Result<(), Error> {
+    pub(super) async fn restart(&self, report: &SetReport<'_>, restart: &Restart) -> Result<(), Error> {
         let set = report.set;
         info!(set = ?Key::of(set), unit = %restart.unit, reason = restart.reason, "restarting");
         let mut patches = Vec::new();

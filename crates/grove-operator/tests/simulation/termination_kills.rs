@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Lets the first `k` of the operator's writes that `counts` names through, and cuts everything after the k-th.
-fn die_after(world: &World, k: usize, counts: fn(&WriteRequest) -> bool) -> Arc<AtomicBool> {
+pub(crate) fn die_after(world: &World, k: usize, counts: fn(&WriteRequest) -> bool) -> Arc<AtomicBool> {
     let dead = Arc::new(AtomicBool::new(false));
     let (told, seen) = (Arc::clone(&dead), AtomicUsize::new(0));
     world.server.before_write(move |write| {

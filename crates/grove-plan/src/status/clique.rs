@@ -2,13 +2,14 @@
 
 use grove_api::{
     constants::{conditions as names, labels},
-    wire::{PodClique, PodCliqueStatus, PodCliqueUpdateProgress, PodsSelectedToUpdate, Time},
+    wire::{LostNode, PodClique, PodCliqueStatus, PodCliqueUpdateProgress, PodsSelectedToUpdate, Time},
 };
 use k8s_openapi::jiff::Timestamp;
 
 use super::{
     breached,
     conditions::{Now, put, put_since, remove},
+    losses,
 };
 use crate::{
     facts::{Refusal, Tally, label, template_hash},
@@ -38,6 +39,8 @@ pub struct CliqueReport<'a> {
     pub has_turn: bool,
     /// A pod of another template that is on its way out.
     pub replacing: Option<&'a str>,
+    /// Nodes with pods of it that are lost, or about to be.
+    pub lost: &'a [LostNode],
     /// Generation whose pods were created and deleted.
     pub acted: Option<i64>,
     /// The time.
@@ -83,6 +86,7 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         put(&mut status.conditions, breached, None, now);
         note_recovery(&mut status, &tally, minimum, now);
     }
+    losses::note(&mut status, report.lost, &tally, spec_minimum(&clique.spec), now);
     match report.refusal {
         None => remove(&mut status.conditions, names::REPLICA_FAILURE),
         Some(refusal) => {

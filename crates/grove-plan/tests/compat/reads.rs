@@ -51,6 +51,7 @@ fn cliques(world: &World) -> Vec<PodClique> {
             pace: Pace::Rolling,
             has_turn: false,
             replacing: None,
+            lost: &[],
             acted: clique.metadata.generation,
             now: NOW,
         };

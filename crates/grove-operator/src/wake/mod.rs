@@ -1,23 +1,24 @@
 //! Which controller a change concerns. To wake too many is only work; to wake too few would be a hang.
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+mod around;
+mod pods;
+mod schedulers;
+
+use std::sync::{Arc, Weak};
 
 use grove_api::{
-    constants::{annotations, labels},
+    constants::annotations,
     wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
-use grove_plan::{facts::Phase, layout::count, rollout, status::topology_name};
-use grove_runtime::{Cache, Cached, Change, Changed};
+use grove_plan::{rollout, status::topology_name};
+use grove_runtime::{Cache, Cached, Change};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 use kube::Resource;
 
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{Children, PodView, controller, controller_uid, joined, label},
+    seen::{Children, controller_uid, joined},
 };
 
 /// What is done about a change: the object before, and after.
@@ -31,6 +32,7 @@ impl Grove {
         self.on(&self.seen.cliques.cache, Self::clique_changed);
         self.on(&self.seen.gangs.cache, Self::gang_changed);
         self.on(&self.seen.pods, Self::pod_changed);
+        self.on(&self.seen.nodes, Self::node_changed);
         self.on(&self.seen.topologies, Self::topology_changed);
         self.on(&self.seen.backends, Self::backend_changed);
         self.on_minor(&self.seen.services);
@@ -114,18 +116,6 @@ impl Grove {
         }
     }
 
-    /// Whether it matters to an update, or to one that would be too many, which pods are ready.
-    fn awaits_readiness(&self, pod: &PodView) -> bool {
-        let set = self.seen.sets.get(pod.namespace(), &pod.set);
-        let progress =
-            set.as_ref().and_then(|it| it.status.as_ref()).and_then(|it| it.update_progress.as_ref());
-        rollout::is_open(progress) || {
-            let clique = self.seen.cliques.cache.get(pod.namespace(), &pod.clique);
-            let wanted = clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
-            self.seen.pods_by_owner.count(&pod.fact.owner) > wanted
-        }
-    }
-
     fn group_changed(
         &self,
         old: Option<&Arc<PodCliqueScalingGroup>>,
@@ -183,7 +173,7 @@ impl Grove {
             }
             // Whose it is may have changed, and with it whose pods are ready.
             self.wake_cliques_after(&key);
-        } else if old.map(restart) != new.map(restart) {
+        } else if old.map(|it| notes(it)) != new.map(|it| notes(it)) {
             self.queues.cliques.add(key);
         }
         if new.is_none_or(|new| old.is_none_or(|old| old.status != new.status) || asks(old, Some(new))) {
@@ -232,101 +222,6 @@ impl Grove {
         }
     }
 
-    fn pod_changed(&self, old: Option<&Arc<PodView>>, new: Option<&Arc<PodView>>) {
-        let Some(pod) = new.or(old) else { return };
-        if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
-            return;
-        }
-        let clique = Key::new(pod.namespace(), pod.clique.clone());
-        let gang = Key::new(pod.namespace(), pod.fact.gang.clone());
-        let set = Key::new(pod.namespace(), pod.set.clone());
-        let presence =
-            |it: &Arc<PodView>| (it.fact.is_live(), it.fact.phase, it.fact.index, it.fact.awaits_parents);
-        let is_ready = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.ready, it.fact.bound);
-        let wakes = old.map(is_ready) != new.map(is_ready) && self.awaits_readiness(pod);
-        if wakes || old.map(presence) != new.map(presence) {
-            self.queues.cliques.add(clique.clone());
-        }
-        if let (Some(group), true) = (&pod.group, wakes) {
-            self.queues.groups.add(Key::new(pod.namespace(), group.clone()));
-        }
-        let serves = |it: &PodView| it.fact.ready || it.fact.phase == Phase::Succeeded;
-        let ready = |it: Option<&Arc<PodView>>| it.is_some_and(|it| serves(it) && it.fact.is_live());
-        if ready(old) != ready(new) {
-            self.wake_cliques_after(&clique);
-        }
-        let place = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.bound, it.fact.gates.clone());
-        if old.map(place) != new.map(place) {
-            let bound = |it: Option<&Arc<PodView>>| it.is_some_and(|it| it.fact.bound && it.fact.is_live());
-            if bound(old) != bound(new) {
-                self.wake_scaled_gangs(&gang);
-            }
-            self.queues.gangs.add(gang.clone());
-        }
-        self.queues.report(StatusKey::Gang(gang));
-        self.queues.report(StatusKey::Clique(clique));
-        if let Some(group) = &pod.group {
-            self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
-        }
-        self.queues.report_soon(StatusKey::Set(set));
-    }
-
-    /// Pods of those that start after a clique wait for its pods.
-    fn wake_cliques_after(&self, clique: &Key) {
-        for later in self.seen.cliques_by_parent.get(&joined(&clique.namespace, &clique.name)) {
-            self.queues.cliques.add(Key::of(later.as_ref()));
-        }
-    }
-
-    /// What was scaled out waits for its base gang.
-    fn wake_scaled_gangs(&self, base: &Key) {
-        let mut last = None;
-        for clique in self.seen.cliques_by_base.get(&joined(&base.namespace, &base.name)) {
-            let gang = label(&clique.metadata, labels::POD_GANG).map(str::to_owned);
-            if let Some(name) = &gang
-                && last != gang
-            {
-                self.queues.gangs.add(Key::new(base.namespace.clone(), name.clone()));
-            }
-            last = gang;
-        }
-    }
-
-    /// An object that a scheduler's backend made for the owner of this UID changed.
-    pub(crate) fn scheduler_object_changed(&self, owner: &str, what: Changed) {
-        for gang in self.seen.gangs_by_uid.get(owner) {
-            let key = Key::of(gang.as_ref());
-            if what == Changed::Object {
-                self.memory.untell(owner);
-                self.queues.gangs.add(key.clone());
-            }
-            self.queues.report(StatusKey::Gang(key));
-        }
-    }
-
-    /// A scheduler's backend is ready now, or is not any more: its gangs are looked at with what it is now.
-    pub(crate) fn scheduler_changed(&self, name: &str) {
-        let is_of =
-            |metadata: &ObjectMeta| label(metadata, labels::SCHEDULER_NAME).is_none_or(|it| it == name);
-        let gangs = self.seen.gangs.cache.list();
-        for gang in gangs.iter().filter(|it| is_of(&it.metadata)) {
-            self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
-            let key = Key::of(gang.as_ref());
-            self.queues.gangs.add(key.clone());
-            for clique in self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name)) {
-                self.queues.cliques.add(Key::of(clique.as_ref()));
-            }
-            if let Some(set) = self.seen.set_key_of(&gang.metadata) {
-                self.queues.report(StatusKey::Set(set));
-            }
-            self.queues.report(StatusKey::Gang(key));
-        }
-    }
-
-    pub(crate) fn look_at_gang_after(&self, gang: Key, pause: Duration) {
-        self.queues.status.add_after(StatusKey::Gang(gang), pause);
-    }
-
     fn topology_changed(
         &self,
         old: Option<&Arc<ClusterTopologyBinding>>,
@@ -343,74 +238,13 @@ impl Grove {
             }
         }
     }
-
-    /// The owner makes the clique again where it is gone, and mends it where somebody changed it.
-    fn wake_owner_of(&self, clique: &PodClique) {
-        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        match controller(&clique.metadata) {
-            Some(owner) if owner.kind == PodCliqueScalingGroup::kind(&()) => {
-                self.queues.groups.add(Key::new(namespace, owner.name.clone()));
-            }
-            _ => {
-                if let Some(set) = self.seen.set_key_of(&clique.metadata) {
-                    self.queues.sets.add(set);
-                }
-            }
-        }
-        // A set that is deleted waits for the last of its cliques.
-        if let Some(set) = self.seen.set_of(&clique.metadata)
-            && set.metadata.deletion_timestamp.is_some()
-        {
-            self.queues.sets.add(Key::of(set.as_ref()));
-        }
-    }
-
-    pub(crate) fn wake_gang_of(&self, clique: &PodClique) {
-        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
-            let gang = Key::new(namespace, gang);
-            // Others of the gang may have waited for this one's minimum.
-            for other in self.seen.cliques_by_gang.get(&joined(&gang.namespace, &gang.name)) {
-                if other.spec.replicas != other.spec.min_available
-                    && other.metadata.name != clique.metadata.name
-                {
-                    self.queues.cliques.add(Key::of(other.as_ref()));
-                }
-            }
-            self.queues.gangs.add(gang);
-        }
-    }
-
-    /// Everything that reports on a clique.
-    pub(crate) fn wake_reports_of_clique(&self, clique: &PodClique) {
-        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        self.queues.report(StatusKey::Clique(Key::of(clique)));
-        if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
-            self.queues.report(StatusKey::Gang(Key::new(namespace.clone(), gang)));
-        }
-        if let Some(group) = label(&clique.metadata, labels::SCALING_GROUP) {
-            self.queues.report(StatusKey::Group(Key::new(namespace, group)));
-        }
-        if let Some(set) = self.seen.set_key_of(&clique.metadata) {
-            self.queues.report_soon(StatusKey::Set(set));
-        }
-    }
-
-    pub(crate) fn wake_status_of<K: Resource<DynamicType = ()>>(&self, object: &K) {
-        let key = Key::of(object);
-        let kind = K::kind(&());
-        self.queues.report(match kind.as_ref() {
-            "PodCliqueSet" => StatusKey::Set(key),
-            "PodCliqueScalingGroup" => StatusKey::Group(key),
-            "PodGang" => StatusKey::Gang(key),
-            _ => StatusKey::Clique(key),
-        });
-    }
 }
 
-/// Pods older than this have to go.
-fn restart(clique: &Arc<PodClique>) -> Option<Timestamp> {
-    clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0)
+/// What is noted of pods that have to go: those that are older than this, and those on these nodes.
+fn notes(clique: &PodClique) -> (Option<Timestamp>, Vec<&str>) {
+    let Some(status) = &clique.status else { return (None, Vec::new()) };
+    let lost = status.lost_nodes.iter().filter(|it| it.lost_at.is_some());
+    (status.restart.as_ref().map(|it| it.before.0), lost.map(|it| it.name.as_str()).collect())
 }
 
 /// Whether a change asks for more than a look at the status: the object came or went, or somebody wants something else.

@@ -1,0 +1,92 @@
+//! What pods and nodes wake.
+
+use std::sync::Arc;
+
+use grove_api::constants::labels;
+use grove_plan::{facts::Phase, layout::count, rollout};
+
+use crate::{
+    controllers::Grove,
+    key::{Key, StatusKey},
+    seen::{NodeView, PodView, joined, label},
+};
+
+impl Grove {
+    pub(super) fn pod_changed(&self, old: Option<&Arc<PodView>>, new: Option<&Arc<PodView>>) {
+        let Some(pod) = new.or(old) else { return };
+        if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
+            return;
+        }
+        let clique = Key::new(pod.namespace(), pod.clique.clone());
+        let gang = Key::new(pod.namespace(), pod.fact.gang.clone());
+        let set = Key::new(pod.namespace(), pod.set.clone());
+        let presence =
+            |it: &Arc<PodView>| (it.fact.is_live(), it.fact.phase, it.fact.index, it.fact.awaits_parents);
+        let is_ready = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.ready, it.fact.bound);
+        let wakes = old.map(is_ready) != new.map(is_ready) && self.awaits_readiness(pod);
+        if wakes || old.map(presence) != new.map(presence) {
+            self.queues.cliques.add(clique.clone());
+        }
+        if let (Some(group), true) = (&pod.group, wakes) {
+            self.queues.groups.add(Key::new(pod.namespace(), group.clone()));
+        }
+        let serves = |it: &PodView| it.fact.ready || it.fact.phase == Phase::Succeeded;
+        let ready = |it: Option<&Arc<PodView>>| it.is_some_and(|it| serves(it) && it.fact.is_live());
+        if ready(old) != ready(new) {
+            self.wake_cliques_after(&clique);
+        }
+        let place = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.bound, it.fact.gates.clone());
+        if old.map(place) != new.map(place) {
+            let bound = |it: Option<&Arc<PodView>>| it.is_some_and(|it| it.fact.bound && it.fact.is_live());
+            if bound(old) != bound(new) {
+                self.wake_scaled_gangs(&gang);
+            }
+            self.queues.gangs.add(gang.clone());
+        }
+        self.queues.report(StatusKey::Gang(gang));
+        self.queues.report(StatusKey::Clique(clique));
+        if let Some(group) = &pod.group {
+            self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
+        }
+        self.queues.report_soon(StatusKey::Set(set));
+    }
+
+    /// Whether it matters to an update, or to one that would be too many, which pods are ready.
+    fn awaits_readiness(&self, pod: &PodView) -> bool {
+        let set = self.seen.sets.get(pod.namespace(), &pod.set);
+        let progress =
+            set.as_ref().and_then(|it| it.status.as_ref()).and_then(|it| it.update_progress.as_ref());
+        rollout::is_open(progress) || {
+            let clique = self.seen.cliques.cache.get(pod.namespace(), &pod.clique);
+            let wanted = clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
+            self.seen.pods_by_owner.count(&pod.fact.owner) > wanted
+        }
+    }
+
+    /// What was scaled out waits for its base gang.
+    fn wake_scaled_gangs(&self, base: &Key) {
+        let mut last = None;
+        for clique in self.seen.cliques_by_base.get(&joined(&base.namespace, &base.name)) {
+            let gang = label(&clique.metadata, labels::POD_GANG).map(str::to_owned);
+            if let Some(name) = &gang
+                && last != gang
+            {
+                self.queues.gangs.add(Key::new(base.namespace.clone(), name.clone()));
+            }
+            last = gang;
+        }
+    }
+
+    /// A node came, went or has other taints: its pods may be lost, or not any more.
+    pub(super) fn node_changed(&self, old: Option<&Arc<NodeView>>, new: Option<&Arc<NodeView>>) {
+        let Some(name) = new.or(old).and_then(|it| it.metadata.name.as_deref()) else { return };
+        if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
+            return;
+        }
+        for pod in self.seen.pods_by_node.get(name) {
+            let clique = Key::new(pod.namespace(), pod.clique.clone());
+            self.queues.cliques.add(clique.clone());
+            self.queues.report(StatusKey::Clique(clique));
+        }
+    }
+}
