@@ -39,6 +39,8 @@ pub const MAX_CLAIM_TEMPLATES: usize = 64;
 pub const MAX_SHARING: usize = 32;
 /// Metrics of one autoscaler.
 pub const MAX_METRICS: usize = 32;
+/// Lost nodes that a PodClique notes at a time; of more, those that are lost the longest.
+pub const MAX_LOST_NODES: usize = 256;
 /// Levels of a topology.
 pub const MAX_TOPOLOGY_LEVELS: usize = 16;
 /// Scheduler bindings of a topology.

@@ -124,6 +124,7 @@ fn an_empty_file_gets_upstreams_defaults() {
         "authorizer": { "enabled": false, "exemptServiceAccountUserNames": [] },
         "topologyAwareScheduling": { "enabled": false },
         "network": { "autoMNNVLEnabled": false },
+        "nodeLoss": { "enabled": true, "after": "5m0s", "replaceUnitAfter": "1m0s" },
         "scheduler": {
             "profiles": [{ "name": "default-scheduler", "default": true }],
             "defaultProfileName": "default-scheduler",

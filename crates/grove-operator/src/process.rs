@@ -9,16 +9,17 @@ use std::{
 use futures::{FutureExt as _, future::BoxFuture};
 use grove_api::config::{
     Authorizer as Authorization, CertProvisionMode, Controllers, LeaderElection, Loaded, LogFormat, LogLevel,
-    OperatorConfiguration,
+    NodeLoss, OperatorConfiguration,
 };
-use grove_api::wire::DurationError;
+use grove_api::wire::{DurationError, GoDuration};
+use grove_plan::node_loss::Patience;
 use grove_runtime::{
     Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, connect,
     health::{self, Checks},
     leader, shutdown, telemetry, version,
 };
 use grove_scheduler::Registry;
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -117,6 +118,7 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
         namespace: leader::namespace(None, &namespace),
         init_image: crate::init_image::from_environment(),
         topology_aware: config.topology_aware(),
+        node_loss: patience(&config.node_loss),
         clock: Timestamp::now,
     };
     let operator = Arc::new(Operator::new(
@@ -316,6 +318,14 @@ fn concurrency(config: &Controllers) -> Concurrency {
         cliques: workers(config.pod_clique),
         gangs: workers(config.pod_gang),
     }
+}
+
+/// How long nodes may be in trouble, where anybody looks. The configuration was checked: every time can be read.
+fn patience(config: &NodeLoss) -> Option<Patience> {
+    let time = |it: &GoDuration| it.nanos().ok().map(SignedDuration::from_nanos);
+    let patience =
+        Patience { after: time(&config.after)?, replace_unit_after: time(&config.replace_unit_after)? };
+    config.enabled.then_some(patience)
 }
 
 fn level(level: LogLevel) -> telemetry::Level {

@@ -4,6 +4,7 @@
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use grove_api::{config::SchedulerProfiles, constants::labels};
+use grove_plan::node_loss::Patience;
 use grove_runtime::{
     Cached, Events, InformerMetrics, Outcome, Queue, QueueMetrics, Writer, inform, inform_guarded, work,
 };
@@ -61,6 +62,8 @@ pub struct Settings {
     pub init_image: String,
     /// Whether placement by topology is on.
     pub topology_aware: bool,
+    /// How long nodes may be in trouble; without it nobody looks at nodes.
+    pub node_loss: Option<Patience>,
     /// The wall clock.
     pub clock: fn() -> Timestamp,
 }
@@ -106,6 +109,7 @@ impl Operator {
             leftovers: leave,
             init_image: settings.init_image,
             topology_aware: settings.topology_aware,
+            node_loss: settings.node_loss,
             clock: settings.clock,
         });
         grove.listen();
@@ -139,7 +143,10 @@ impl Operator {
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.cliques.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.gangs.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.topologies.clone(), prune, stop.clone()));
-        tasks.spawn(inform_guarded(self.api(), all, seen.backends.clone(), prune, stop.clone()));
+        tasks.spawn(inform_guarded(self.api(), all.clone(), seen.backends.clone(), prune, stop.clone()));
+        if self.grove.node_loss.is_some() {
+            tasks.spawn(inform(self.api(), all, seen.nodes.clone(), prune, stop.clone()));
+        }
         tasks.spawn(inform(self.api(), ours.clone(), seen.services.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform(self.api(), ours.clone(), seen.autoscalers.cache.clone(), prune, stop.clone()));
         let revisions = seen.revisions.cache.clone();
@@ -181,6 +188,7 @@ impl Operator {
             ("ControllerRevision", seen.revisions.cache.is_synced()),
             ("Pod", seen.pods.is_synced()),
             ("ClusterTopologyBinding", seen.topologies.is_synced()),
+            ("Node", self.grove.node_loss.is_none() || seen.nodes.is_synced()),
         ];
         if let Some((kind, _)) = missing.iter().find(|(_, synced)| !synced) {
             return Err(format!("the cache of kind {kind} is not filled yet"));
@@ -240,6 +248,10 @@ impl Operator {
         seen.revisions.cache.synced().await;
         seen.pods.synced().await;
         seen.topologies.synced().await;
+        // A node that is not known yet would look as if it were gone.
+        if self.grove.node_loss.is_some() {
+            seen.nodes.synced().await;
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use grove_api::constants::labels;
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 
+use crate::nodes::Toleration;
+
 /// A pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodFact {
@@ -30,6 +32,12 @@ pub struct PodFact {
     pub gates: Vec<String>,
     /// Whether it is bound to a node.
     pub bound: bool,
+    /// Name of that node; empty without one.
+    pub node: String,
+    /// What it puts up with on its node, beyond what Kubernetes lets every pod put up with.
+    pub tolerations: Vec<Toleration>,
+    /// When it has to be gone, where it is being deleted: its time of grace is over then.
+    pub goes_by: Option<Timestamp>,
     /// The group that its scheduler counts it in, where that is a field of the pod.
     pub grouped: Grouped,
     /// Whether it is ready.

@@ -2,8 +2,8 @@
 //!
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
-//! [`facts`] → [`layout`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`gang`], [`start_order`],
-//! [`revisions`] → [`status`] → [`termination`], [`restart_policy`] → [`restart`].
+//! [`facts`], [`nodes`] → [`layout`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`gang`], [`start_order`],
+//! [`revisions`] → [`node_loss`], [`status`] → [`termination`], [`restart_policy`] → [`restart`].
 
 pub mod budget;
 pub mod children;
@@ -13,6 +13,8 @@ mod fixture;
 pub mod gang;
 pub mod hash;
 pub mod layout;
+pub mod node_loss;
+pub mod nodes;
 pub mod objects;
 mod patch;
 pub mod pods;

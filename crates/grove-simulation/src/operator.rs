@@ -32,6 +32,7 @@ pub(crate) fn start(connection: Connection) -> anyhow::Result<Running> {
         namespace: NAMESPACE.to_owned(),
         init_image: "grove-initc:1".to_owned(),
         topology_aware: false,
+        node_loss: None,
         clock: clock::now,
     };
     let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());

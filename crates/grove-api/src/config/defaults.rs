@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::types::{
     API_VERSION, Authorizer, CertProvisionMode, ClientConnection, Controller, Controllers, Debugging, KIND,
-    LeaderElection, LogFormat, LogLevel, Network, OperatorConfiguration, Scheduler, Server, Servers,
-    TopologyAwareScheduling, WebhookServer,
+    LeaderElection, LogFormat, LogLevel, Network, NodeLoss, OperatorConfiguration, Scheduler, Server,
+    Servers, TopologyAwareScheduling, WebhookServer,
 };
 use crate::wire::GoDuration;
 
@@ -55,6 +55,11 @@ impl Default for OperatorConfiguration {
             authorizer: Authorizer::default(),
             topology_aware_scheduling: TopologyAwareScheduling::default(),
             network: Network::default(),
+            node_loss: NodeLoss {
+                enabled: true,
+                after: GoDuration::from_secs(5 * 60),
+                replace_unit_after: GoDuration::from_secs(60),
+            },
             scheduler: Scheduler::default(),
             scheduler_name: None,
         }

@@ -31,6 +31,7 @@ pub(super) const FILE: Shape = Object(&[
     Key::optional("authorizer", Object(AUTHORIZER)),
     Key::optional("topologyAwareScheduling", Object(TOPOLOGY_AWARE_SCHEDULING)),
     Key::optional("network", Object(&[Key::optional("autoMNNVLEnabled", Bool)])),
+    Key::optional("nodeLoss", Object(NODE_LOSS)),
     Key::optional("scheduler", Object(SCHEDULER)),
     Key::optional("schedulerName", Text),
 ]);
@@ -91,6 +92,12 @@ const TOPOLOGY_AWARE_SCHEDULING: &[Key] = &[
     Key::optional("enabled", Bool),
     Key::optional("defaultTopologyName", Name),
     Key::optional("levels", List(&Object(&[Key::required("domain", Text), Key::required("key", Text)]))),
+];
+
+const NODE_LOSS: &[Key] = &[
+    Key::optional("enabled", Bool),
+    Key::optional("after", Duration),
+    Key::optional("replaceUnitAfter", Duration),
 ];
 
 const SCHEDULER: &[Key] =

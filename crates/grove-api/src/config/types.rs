@@ -41,6 +41,8 @@ pub struct OperatorConfiguration {
     pub topology_aware_scheduling: TopologyAwareScheduling,
     /// Network acceleration.
     pub network: Network,
+    /// What happens to pods whose nodes are lost. Ours.
+    pub node_loss: NodeLoss,
     /// The schedulers to use. After loading: every active one, by the name that pods carry.
     pub scheduler: Scheduler,
     /// Deprecated shorthand for one default profile. After loading it is part of `scheduler`.
@@ -248,6 +250,19 @@ pub struct Network {
     /// Whether ComputeDomains are made for sets that ask for multi-node NVLink.
     #[serde(rename = "autoMNNVLEnabled")]
     pub auto_mnnvl_enabled: bool,
+}
+
+/// What happens to pods whose nodes are lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NodeLoss {
+    /// Whether the operator looks at nodes at all.
+    pub enabled: bool,
+    /// How long a node may be in trouble before its pods count as gone.
+    pub after: GoDuration,
+    /// How long what replaces them may be without a place before a unit that has to be in one topology domain is restarted
+    /// as a whole.
+    pub replace_unit_after: GoDuration,
 }
 
 /// The schedulers to use.

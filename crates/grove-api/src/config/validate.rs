@@ -17,6 +17,18 @@ use crate::{
 pub(super) fn check(config: &OperatorConfiguration, findings: &mut Findings) {
     leader_election(config, findings);
     listeners(config, findings);
+    node_loss(config, findings);
+}
+
+/// Times that count also where the part is off: they are a mistake either way.
+fn node_loss(config: &OperatorConfiguration, findings: &mut Findings) {
+    let loss = &config.node_loss;
+    for (key, text) in [("after", &loss.after), ("replaceUnitAfter", &loss.replace_unit_after)] {
+        let path = Path::of(&["nodeLoss", key]);
+        if text.nanos().unwrap_or_default() <= 0 && !findings.is_wrong(&path) {
+            findings.add(Error::invalid(path, text, "must be greater than 0"));
+        }
+    }
 }
 
 /// A duration of the leader election.

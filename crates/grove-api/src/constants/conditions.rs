@@ -138,6 +138,15 @@ pub const RESTART_BUDGET_EXHAUSTED: &str = "RestartBudgetExhausted";
 /// Reason of [`RESTART_BUDGET_EXHAUSTED`].
 pub const TOO_MANY_RESTARTS: &str = "TooManyRestarts";
 
+/// PodClique: pods count as gone because their nodes are lost. Present only while it is so, and until the minimum is bound
+/// again. Ours.
+pub mod node_lost {
+    /// Condition type.
+    pub const TYPE: &str = "NodeLost";
+    /// True.
+    pub const PODS_GONE: &str = "PodsOnLostNodes";
+}
+
 /// PodCliqueSet: every replica has the minimum of every clique and group. Ours.
 pub mod available {
     /// Condition type.

@@ -10,6 +10,10 @@ pub mod pod_clique {
     pub const POD_CREATE_FAILED: &str = "PodCreateFailed";
     /// Warning.
     pub const POD_DELETE_FAILED: &str = "PodDeleteFailed";
+    /// Warning. Ours.
+    pub const NODE_LOST: &str = "NodeLost";
+    /// Warning: a pod that was stuck on a lost node. Ours.
+    pub const POD_REMOVED: &str = "PodRemovedByForce";
     /// Warning; also on a scaling group.
     pub const ALL_SCHEDULED_LOST: &str = "AllScheduledReplicasLost";
 }

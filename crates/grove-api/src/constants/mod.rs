@@ -37,6 +37,20 @@ pub mod gates {
     pub const POD_GANG_PENDING: &str = "grove.io/podgang-pending-creation";
 }
 
+/// Kubernetes' own taints of nodes that are in trouble.
+pub mod taints {
+    /// The kubelet says that it is not ready.
+    pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
+    /// The kubelet is silent.
+    pub const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+    /// Somebody said that nothing runs there any more.
+    pub const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+    /// Effect: pods that do not tolerate it have to go.
+    pub const NO_EXECUTE: &str = "NoExecute";
+    /// How long every pod tolerates the first two, where Kubernetes adds that to it.
+    pub const DEFAULT_SECONDS: i64 = 300;
+}
+
 /// What pods of a clique that starts after others have on top of their template.
 pub mod start_order {
     /// The init container that waits, the last of all.

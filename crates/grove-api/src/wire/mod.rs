@@ -4,6 +4,7 @@
 //! difference between absent and empty to know what to add.
 
 mod duration;
+mod lost_node;
 mod pod_clique;
 mod pod_clique_set;
 mod pod_clique_set_status;
@@ -18,6 +19,7 @@ mod topology_constraint;
 
 pub use duration::{DurationError, GoDuration};
 pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+pub use lost_node::{LossReason, LostNode};
 pub use pod_clique::{
     AutoScalingConfig, LastError, PodClique, PodCliqueSpec, PodCliqueStatus, PodCliqueUpdateProgress,
     PodsSelectedToUpdate,

@@ -5,8 +5,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Condition, RestartCount, Time, UnitRestart};
-use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_METRICS, MAX_ROLE_NAME};
+use super::{Condition, LostNode, RestartCount, Time, UnitRestart};
+use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_LOST_NODES, MAX_METRICS, MAX_ROLE_NAME};
 
 /// What a PodClique should be; also the `spec` of a clique template.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
@@ -116,6 +116,10 @@ pub struct PodCliqueStatus {
     /// Restarts by the restart policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<RestartCount>,
+    /// Nodes with pods of this clique on them that are lost, or about to be. Ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MAX_LOST_NODES))]
+    pub lost_nodes: Vec<LostNode>,
 }
 
 /// Progress of an update of one PodClique.

@@ -26,6 +26,8 @@ const WORDS: &[&str] = &[
     "gangScheduling",
     "GangScheduling",
     "topologyAwareScheduling",
+    "nodeLoss",
+    "after",
     "levels",
     "domain",
     "metadata",

@@ -42,6 +42,7 @@ const FORBIDDEN: &[(&str, &str, &str, &str, &str)] = &[
     ("create", "", "secrets", "default", ""),
     ("get", "", "configmaps", NAMESPACE, "any"),
     ("get", "", "nodes", "", "any"),
+    ("patch", "", "nodes", "", "any"),
     ("create", "", "serviceaccounts", "default", ""),
     ("create", "", "serviceaccounts/token", NAMESPACE, "grove-operator"),
     ("create", "", "pods/exec", "default", "any"),

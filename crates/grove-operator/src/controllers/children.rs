@@ -175,7 +175,18 @@ impl Grove {
         name: &str,
         uid: &str,
     ) -> Result<(), WriteError> {
-        match self.writer.delete::<K>(namespace, name, uid, Delete::default()).await? {
+        self.delete_as(cache, namespace, name, uid, Delete::default()).await
+    }
+
+    pub(super) async fn delete_as<K: Cached>(
+        &self,
+        cache: &Cache<K>,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+        how: Delete,
+    ) -> Result<(), WriteError> {
+        match self.writer.delete::<K>(namespace, name, uid, how).await? {
             Deleted::Gone => cache.gone(namespace, name, uid),
             Deleted::Accepted(object) => {
                 cache.written(object);

@@ -22,7 +22,7 @@ use kube::Resource;
 use tracing::{info, warn};
 
 use super::{
-    Grove, IN_FLIGHT, restart_policy::EndedPods, scheduling::Outfitter, set::group_named,
+    Grove, IN_FLIGHT, restart_policy::EndedPods, scheduling::Outfitter, set::group_named, sooner,
     start_order::parents_of, uid,
 };
 use crate::{
@@ -62,9 +62,10 @@ impl Grove {
         // Pods that may start do so, also where others cannot be created.
         let (may_start, told) = self.release(&set, &clique, &parents).await;
         let start = Start { image: &self.init_image, parents: &parents, may_start };
+        let stuck = self.remove_stuck(&clique).await;
         let outcome = self.see_to_pods(&key, &set, &clique, start).await?;
         told?;
-        Ok(outcome)
+        Ok(sooner(outcome, stuck?))
     }
 
     /// Creates and deletes pods, until there are as many as there should be.
@@ -83,6 +84,7 @@ impl Grove {
         let allowed = self.allowed(set, clique);
         // Whatever is made or replaced of the template that it still has would be old at once.
         let waits = self.awaits_template(set, clique);
+        let lost = self.with_losses(clique, &pods, |it| it.gone()).unwrap_or_default();
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             minimum: layout::spec_minimum(&clique.spec),
@@ -93,6 +95,7 @@ impl Grove {
             ended,
             at_most: if refused.is_some() || waits { 0 } else { allowed },
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
+            lost: &lost,
         };
         let plan = pods::plan(want, &facts);
         if plan.delete.iter().any(|it| it.why == Why::Ended) {

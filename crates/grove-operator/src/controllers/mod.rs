@@ -7,6 +7,7 @@ mod deletion;
 mod gang;
 mod group;
 mod growth;
+mod node_loss;
 mod restart_policy;
 mod revisions;
 mod scheduling;
@@ -21,10 +22,11 @@ use std::{sync::Arc, time::Duration};
 
 use grove_api::wire::{ClusterTopologyBinding, PodCliqueSet};
 use grove_plan::{
+    node_loss::Patience,
     objects::{Context, GangTopology},
     status::{TopologySeen, topology_name},
 };
-use grove_runtime::{Events, Queue, Writer};
+use grove_runtime::{Events, Outcome, Queue, Writer};
 use k8s_openapi::jiff::Timestamp;
 use tokio::sync::mpsc;
 
@@ -86,6 +88,8 @@ pub(crate) struct Grove {
     pub(crate) init_image: String,
     /// Whether placement by topology is on.
     pub(crate) topology_aware: bool,
+    /// How long nodes may be in trouble; without it nobody looks at nodes.
+    pub(crate) node_loss: Option<Patience>,
     /// The wall clock.
     pub(crate) clock: fn() -> Timestamp,
 }
@@ -125,4 +129,13 @@ fn uid<K: kube::Resource>(object: &K) -> &str {
 
 fn version<K: kube::Resource>(object: &K) -> &str {
     object.meta().resource_version.as_deref().unwrap_or_default()
+}
+
+/// What is wanted, but a look after `pause` at the latest.
+fn sooner(outcome: Outcome, pause: Option<Duration>) -> Outcome {
+    match (outcome, pause) {
+        (Outcome::Done, Some(pause)) => Outcome::After(pause),
+        (Outcome::After(wait), Some(pause)) => Outcome::After(wait.min(pause)),
+        (outcome, _) => outcome,
+    }
 }

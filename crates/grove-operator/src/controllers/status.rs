@@ -25,8 +25,9 @@ use serde::Serialize;
 
 use super::{
     Grove,
+    node_loss::news,
     set::{by_name, group_named, place_of},
-    uid,
+    sooner, uid,
     update::has_turn,
     version,
 };
@@ -88,6 +89,7 @@ impl Grove {
         let pods = self.seen.pods_of(uid(clique.as_ref()));
         let own = template_hash(&clique.metadata);
         let replacing = pods.iter().map(|it| &it.fact).find(|it| it.terminating && it.hash != own);
+        let watch = self.with_losses(&clique, &pods, |it| it.watch()).unwrap_or_default();
         let report = CliqueReport {
             clique: &clique,
             tally: Tally::of(pods.iter().map(|it| &it.fact), own),
@@ -99,6 +101,7 @@ impl Grove {
             has_turn: has_turn(&set, &clique),
             replacing: replacing.map(|it| it.name.as_str()),
             restarts: Rules::of(&set, &hash),
+            lost: &watch.nodes,
             acted: self.memory.acted(uid(clique.as_ref())),
             now: self.now(),
         };
@@ -110,7 +113,10 @@ impl Grove {
             let note = "no pod of the clique is bound to a node any more".to_owned();
             self.tell(clique.as_ref(), EventKind::Warning, reasons::ALL_SCHEDULED_LOST, "Report", note);
         }
-        Ok(outcome)
+        if let Some(note) = news(written, &new).filter(|_| outcome == Outcome::Done) {
+            self.tell(clique.as_ref(), EventKind::Warning, reasons::NODE_LOST, "Report", note);
+        }
+        Ok(sooner(outcome, watch.next.map(|it| self.until(it))))
     }
 
     /// Whether a clique is what the template says.
@@ -262,13 +268,4 @@ fn is_of_noted_template(clique: &PodClique) -> bool {
         it.current_pod_clique_set_generation_hash.is_some()
             && it.current_pod_template_hash.as_deref().unwrap_or_default() == template_hash(&clique.metadata)
     })
-}
-
-/// What is wanted, but a look after `pause` at the latest.
-fn sooner(outcome: Outcome, pause: Option<Duration>) -> Outcome {
-    match (outcome, pause) {
-        (Outcome::Done, Some(pause)) => Outcome::After(pause),
-        (Outcome::After(wait), Some(pause)) => Outcome::After(wait.min(pause)),
-        (outcome, _) => outcome,
-    }
 }

@@ -43,9 +43,11 @@ impl Grove {
         for restart in &plan.restarts {
             self.restart(report, restart).await?;
         }
-        let next = [plan.next, by_policy.next].into_iter().flatten().min();
-        // What has become due meanwhile is looked at right away.
-        Ok(next.map(|it| Duration::try_from(it.duration_since(self.now())).unwrap_or_default()))
+        let next = [plan.next, by_policy.next].into_iter().flatten().min().map(|it| self.until(it));
+        if !plan.restarts.is_empty() {
+            return Ok(next);
+        }
+        Ok(next.into_iter().chain(self.place_anew(report).await?).min())
     }
 
     /// Notes a restart on every clique of its unit.

@@ -170,6 +170,13 @@ pub(super) const TABLE: &[Row] = &[
         &["update"],
         "what is made for a scheduler names its gang with blockOwnerDeletion: the same plugin asks for it",
     ),
+    everywhere(
+        Feature::NodeLoss,
+        CORE,
+        &["nodes"],
+        &["list", "watch"],
+        "pods on nodes that are gone, or tainted for too long, count as gone; nothing but names and taints is kept",
+    ),
     Row {
         feature: Feature::LeaderElection,
         place: Where::Lease,

@@ -50,12 +50,14 @@ fn nothing_leads_to_more_rights() {
         for verb in ["escalate", "bind", "impersonate", "approve", "sign"] {
             assert!(!right.verbs.contains(&verb), "{right:?}");
         }
-        for resource in
-            ["nodes", "pods/exec", "pods/ephemeralcontainers", "serviceaccounts/token", "configmaps"]
-        {
+        for resource in ["pods/exec", "pods/ephemeralcontainers", "serviceaccounts/token", "configmaps"] {
             assert!(!has(&right, resource), "{right:?}");
         }
         assert_ne!(right.group, "rbac.authorization.k8s.io", "{right:?}");
+        // Who writes nodes moves pods to his own.
+        if has(&right, "nodes") {
+            assert_eq!(right.verbs, ["list", "watch"], "{right:?}");
+        }
         // Definitions are read; who writes one could read whatever is sent to its webhook.
         if right.group == "apiextensions.k8s.io" {
             assert_eq!(right.verbs, ["get", "list", "watch"], "{right:?}");
@@ -107,12 +109,15 @@ fn a_part_that_is_off_has_no_rights() {
     assert!(of(&plain, Feature::AuthorizerCertificate).is_empty());
     assert_eq!(of(&plain, Feature::Certificates).len(), 4);
 
+    assert!(plain.iter().any(|it| has(it, "nodes")));
+
     let mut config = full();
     config.server.webhooks.cert_provision_mode = CertProvisionMode::Manual;
+    config.node_loss.enabled = false;
     let manual = all(&config, "n");
     assert!(of(&manual, Feature::Certificates).is_empty());
     assert!(of(&manual, Feature::AuthorizerCertificate).is_empty());
-    assert!(manual.iter().all(|it| !has(it, "secrets")));
+    assert!(manual.iter().all(|it| !has(it, "secrets") && !has(it, "nodes")));
 }
 
 #[test]

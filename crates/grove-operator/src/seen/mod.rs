@@ -1,5 +1,6 @@
 //! What is known of the cluster: one cache for each kind, and the indexes over them.
 
+mod node_view;
 mod pod_view;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -18,6 +19,7 @@ use k8s_openapi::{
 };
 use kube::Resource;
 
+pub(crate) use self::node_view::NodeView;
 pub use self::pod_view::PodView;
 use crate::key::Key;
 
@@ -57,6 +59,10 @@ pub(crate) struct Seen {
     pub(crate) pods_by_set: Index<PodView>,
     /// By namespace and name of the clique.
     pub(crate) pods_by_clique: Index<PodView>,
+    /// By name of the node that they are bound to.
+    pub(crate) pods_by_node: Index<PodView>,
+    /// Empty where node loss is off.
+    pub(crate) nodes: Cache<NodeView>,
     pub(crate) topologies: Cache<ClusterTopologyBinding>,
     /// Not there in a cluster that has only upstream's kinds: nothing may wait for it.
     pub(crate) backends: Cache<SchedulerBackend>,
@@ -114,6 +120,9 @@ impl Seen {
             pods_by_owner: pods.index(|it| vec![it.fact.owner.clone()]),
             pods_by_set: pods.index(|it| vec![joined(it.namespace(), &it.set)]),
             pods_by_clique: pods.index(|it| vec![joined(it.namespace(), &it.clique)]),
+            pods_by_node: pods
+                .index(|it| Some(&it.fact.node).filter(|it| !it.is_empty()).cloned().into_iter().collect()),
+            nodes: Cache::with_metrics(metrics),
             pods,
             topologies: Cache::with_metrics(metrics),
             backends: Cache::with_metrics(metrics),

@@ -4,8 +4,11 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use grove_api::constants::{annotations, labels};
-use grove_plan::facts::{Grouped, Phase, PodFact};
+use grove_api::constants::{annotations, labels, taints};
+use grove_plan::{
+    facts::{Grouped, Phase, PodFact},
+    nodes::Toleration,
+};
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
     jiff::Timestamp,
@@ -88,6 +91,31 @@ struct Spec {
     scheduling_group: Option<Group>,
     scheduling_gates: Vec<Named>,
     volumes: Vec<Volume>,
+    tolerations: Vec<Tolerated>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Tolerated {
+    key: String,
+    operator: String,
+    value: String,
+    effect: String,
+    toleration_seconds: Option<i64>,
+}
+
+impl Tolerated {
+    /// What it says of taints that end pods, where it says something that not every pod has.
+    fn of_running(self) -> Option<Toleration> {
+        if !self.effect.is_empty() && self.effect != taints::NO_EXECUTE {
+            return None;
+        }
+        // An operator that is not known here may tolerate any value: no pod is taken away in doubt.
+        let compares = self.operator.is_empty() || self.operator == "Equal";
+        let value = compares.then_some(self.value);
+        let toleration = Toleration { key: self.key, value, seconds: self.toleration_seconds };
+        (!toleration.is_default()).then_some(toleration)
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -213,7 +241,10 @@ impl From<Wire> for PodView {
             phase: Phase::from_wire(&status.phase),
             terminating: metadata.deletion_timestamp.is_some(),
             gates: spec.scheduling_gates.into_iter().map(|it| it.name).collect(),
-            bound: spec.node_name.is_some_and(|it| !it.is_empty()),
+            bound: spec.node_name.as_ref().is_some_and(|it| !it.is_empty()),
+            node: spec.node_name.unwrap_or_default(),
+            tolerations: spec.tolerations.into_iter().filter_map(Tolerated::of_running).collect(),
+            goes_by: metadata.deletion_timestamp.as_ref().map(|it| it.0),
             grouped: match spec.scheduling_group.and_then(|it| it.pod_group_name) {
                 None => Grouped::Alone,
                 Some(group) if Some(&group) == clique.as_ref() => Grouped::ByClique,
@@ -248,6 +279,21 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn what_every_pod_tolerates_and_what_is_not_about_running_is_left_out() {
+        let pod = json!({ "spec": { "nodeName": "n", "tolerations": [
+            { "key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 },
+            { "key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 },
+            { "key": "gpu", "operator": "Exists", "effect": "NoSchedule" },
+            { "key": "drain", "value": "soon", "effect": "NoExecute", "tolerationSeconds": 60 },
+            { "operator": "Exists" },
+        ] } });
+        let fact = serde_json::from_value::<PodView>(pod).unwrap().fact;
+        let own = Toleration { key: "drain".to_owned(), value: Some("soon".to_owned()), seconds: Some(60) };
+        let all = Toleration { key: String::new(), value: None, seconds: None };
+        assert_eq!((fact.node.as_str(), fact.tolerations), ("n", vec![own, all]));
+    }
 
     fn awaits_parents(annotations: &Value, field: &str) -> bool {
         let pod = json!({

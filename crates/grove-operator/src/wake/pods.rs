@@ -1,4 +1,4 @@
-//! Which controllers a change of a pod concerns.
+//! Which controllers a change of a pod or a node concerns.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use grove_plan::{facts::Phase, gang::is_initialized, layout::count, rollout};
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{PodView, joined, label},
+    seen::{NodeView, PodView, joined, label},
 };
 
 impl Grove {
@@ -94,6 +94,19 @@ impl Grove {
             {
                 self.queues.cliques.add(Key::of(other.as_ref()));
             }
+        }
+    }
+
+    /// A node came, went or has other taints: its pods may be lost, or not any more.
+    pub(super) fn node_changed(&self, old: Option<&Arc<NodeView>>, new: Option<&Arc<NodeView>>) {
+        let Some(name) = new.or(old).and_then(|it| it.metadata.name.as_deref()) else { return };
+        if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
+            return;
+        }
+        for pod in self.seen.pods_by_node.get(name) {
+            let clique = Key::new(pod.namespace(), pod.clique.clone());
+            self.queues.cliques.add(clique.clone());
+            self.queues.report(StatusKey::Clique(clique));
         }
     }
 }

@@ -8,6 +8,7 @@ use grove_apiserver::{
     WriteRequest, run_collector,
 };
 use grove_operator::{BackendMetrics, Concurrency, Operator, Settings};
+use grove_plan::node_loss::Patience;
 use grove_runtime::{Events, InformerMetrics, QueueMetrics, Writer};
 use grove_scheduler::{Registry, builtin::builtin};
 use k8s_openapi::jiff::Timestamp;
@@ -16,7 +17,10 @@ use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::herds::{self, TOY, Toy};
+use crate::{
+    herds::{self, TOY, Toy},
+    hosts::Hosts,
+};
 
 /// The stock scheduler.
 pub(crate) const DEFAULT: &str = "default-scheduler";
@@ -33,7 +37,7 @@ thread_local! {
 }
 
 /// The time in the cluster, for everybody in it: it goes as tokio's does.
-fn clock() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = BEGAN.get().map(|it| it.elapsed()).unwrap_or_default();
     Timestamp::from_second(1_800_000_000).unwrap() + since
 }
@@ -52,6 +56,12 @@ pub(crate) struct World {
     pub(crate) nodes: bool,
     /// Cliques and hosts whose pods do not become ready.
     pub(crate) unready: Vec<&'static str>,
+    /// The nodes.
+    pub(crate) hosts: Hosts,
+    /// How long they may be in trouble, as operators are told that are started; else they do not look at nodes.
+    pub(crate) node_loss: Option<Patience>,
+    /// Whether operators place by topology.
+    pub(crate) topology_aware: bool,
     /// The backends that operators know.
     registry: Registry,
 }
@@ -85,7 +95,7 @@ impl World {
             resources = resources.with_crd(&crd.to_value()).unwrap();
         }
         BEGAN.set(Some(Instant::now()));
-        let server = ApiServer::new(resources, clock, seed);
+        let server = ApiServer::new(resources, now, seed);
         let mut collector = JoinSet::new();
         collector.spawn(run_collector(server.clone(), std::future::pending()));
         let world = Self {
@@ -96,6 +106,9 @@ impl World {
             tells: false,
             nodes: true,
             unready: Vec::new(),
+            hosts: Hosts::default(),
+            node_loss: None,
+            topology_aware: false,
             _collector: collector,
         };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
@@ -124,8 +137,9 @@ impl World {
             profiles: loaded.profiles,
             namespace: NAMESPACE.to_owned(),
             init_image: "grove-initc:1".to_owned(),
-            topology_aware: false,
-            clock,
+            topology_aware: self.topology_aware,
+            node_loss: self.node_loss,
+            clock: now,
         };
         let writer = Writer::new(client.clone(), "grove-operator");
         let events = if self.tells {
@@ -172,24 +186,27 @@ impl World {
 
     /// One turn of the scheduler and the kubelets.
     pub(crate) fn simulate(&self) {
+        let mut waiting = Vec::new();
         for pod in self.list("pods") {
             let name = pod.name().to_owned();
             let bound = pod.field("/spec/nodeName").is_some();
             let gated =
                 pod.field("/spec/schedulingGates").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
             let ready = pod.field("/status/conditions/0/type").is_some_and(|it| it == "Ready");
+            if self.hosts.is_silent(&pod) {
+                continue;
+            }
             if pod.field("/metadata/deletionTimestamp").is_some() {
                 let now = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
                 let _ = self.write("pods", NAMESPACE, &name, None, Action::Delete(now));
             } else if !bound && !gated && self.nodes {
-                let body = json!({ "target": { "kind": "Node", "name": "node" } });
-                self.write("pods", NAMESPACE, &name, Some(Subresource::Binding), Action::Create(body))
-                    .unwrap();
+                waiting.push(pod);
             } else if bound && !ready && self.nodes && self.may_start(&pod) {
                 let ready = json!({ "type": "Ready", "status": "True" });
                 self.patch_status("pods", &name, json!({ "phase": "Running", "conditions": [ready] }));
             }
         }
+        self.schedule(&waiting);
     }
 
     /// Whether a pod's init container has ended, as far as there is one, and it becomes ready then.

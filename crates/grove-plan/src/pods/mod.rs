@@ -31,6 +31,8 @@ pub struct Want<'a> {
     pub at_most: u32,
     /// Pods that were created before this time are replaced, all at once: the unit that they belong to is restarted.
     pub restart_before: Option<Timestamp>,
+    /// UIDs of pods whose nodes are lost: they are replaced, whatever they were. It is noted that they are.
+    pub lost: &'a [String],
 }
 
 /// What happens to pods of another template than the one that is wanted.
@@ -85,6 +87,8 @@ pub enum Why {
     Outdated,
     /// The unit that it belongs to is restarted.
     Restarted,
+    /// Its node is lost.
+    NodeLost,
 }
 
 /// What to do.
@@ -105,6 +109,10 @@ pub fn plan(want: Want<'_>, pods: &[&PodFact]) -> PodPlan {
     let mut live = Vec::new();
     let mut kept = Vec::new();
     for pod in pods.iter().filter(|it| !it.terminating) {
+        if want.lost.contains(&pod.uid) {
+            plan.delete.push(victim(pod, Why::NodeLost));
+            continue;
+        }
         if want.restart_before.is_some_and(|it| pod.created < it) {
             plan.delete.push(victim(pod, Why::Restarted));
             continue;
@@ -182,7 +190,7 @@ fn outdated<'a>(want: Want<'_>, pods: &[&'a PodFact], mut budget: Budget) -> Vec
     }
 }
 
-fn victim(pod: &PodFact, why: Why) -> Victim {
+pub(crate) fn victim(pod: &PodFact, why: Why) -> Victim {
     Victim { name: pod.name.clone(), uid: pod.uid.clone(), why }
 }
 

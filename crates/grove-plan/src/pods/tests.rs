@@ -1,5 +1,7 @@
 //! What is created and deleted, row by row; then the laws that hold for any pods.
 
+mod lost;
+
 use proptest::{prelude::*, sample::select};
 
 use super::*;
@@ -16,6 +18,7 @@ fn want(replicas: u32) -> Want<'static> {
         ended: Ended::Replaced,
         at_most: u32::MAX,
         restart_before: None,
+        lost: &[],
     }
 }
 
@@ -354,6 +357,7 @@ fn any_want() -> impl Strategy<Value = Want<'static>> {
         ended: Ended::Replaced,
         at_most,
         restart_before: None,
+        lost: &[],
     })
 }
 

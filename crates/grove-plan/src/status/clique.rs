@@ -2,13 +2,17 @@
 
 use grove_api::{
     constants::{conditions as names, labels},
-    wire::{PodClique, PodCliqueStatus, PodCliqueUpdateProgress, PodsSelectedToUpdate, RestartScope, Time},
+    wire::{
+        LostNode, PodClique, PodCliqueStatus, PodCliqueUpdateProgress, PodsSelectedToUpdate, RestartScope,
+        Time,
+    },
 };
 use k8s_openapi::jiff::Timestamp;
 
 use super::{
     breached,
     conditions::{Now, put, put_since, remove},
+    losses,
 };
 use crate::{
     facts::{Refusal, Tally, label, template_hash},
@@ -41,6 +45,8 @@ pub struct CliqueReport<'a> {
     pub replacing: Option<&'a str>,
     /// The restart policy of the set.
     pub restarts: Option<Rules<'a>>,
+    /// Nodes with pods of it that are lost, or about to be.
+    pub lost: &'a [LostNode],
     /// Generation whose pods were created and deleted.
     pub acted: Option<i64>,
     /// The time.
@@ -87,6 +93,7 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         note_recovery(&mut status, &tally, minimum, now);
     }
     put_restarts(&mut status, report.restarts, now);
+    losses::note(&mut status, report.lost, &tally, spec_minimum(&clique.spec), now);
     match report.refusal {
         None => remove(&mut status.conditions, names::REPLICA_FAILURE),
         Some(refusal) => {

@@ -4,6 +4,7 @@ mod clique;
 mod conditions;
 mod gang;
 mod group;
+mod losses;
 mod set;
 mod summary;
 mod topology;

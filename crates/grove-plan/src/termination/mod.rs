@@ -58,7 +58,7 @@ pub fn plan(report: &SetReport<'_>) -> TerminationPlan {
 
 impl TerminationPlan {
     /// Whether what is so since then is due now; else the time when it will be is kept.
-    fn is_due(&mut self, since: Timestamp, delay: SignedDuration, now: Timestamp) -> bool {
+    pub(crate) fn is_due(&mut self, since: Timestamp, delay: SignedDuration, now: Timestamp) -> bool {
         // Beyond the end of time is never.
         let Ok(due) = since.checked_add(delay) else { return false };
         if due > now {

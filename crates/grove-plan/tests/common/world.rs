@@ -128,6 +128,7 @@ impl World {
                 ended: pods::Ended::Replaced,
                 at_most: u32::MAX,
                 restart_before: None,
+                lost: &[],
             };
             let plan = pods::plan(want, &facts.iter().collect::<Vec<_>>());
             assert_eq!(plan.delete, [], "{}", name_of(&clique.metadata));

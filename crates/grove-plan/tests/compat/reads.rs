@@ -52,6 +52,7 @@ fn cliques(world: &World) -> Vec<PodClique> {
             has_turn: false,
             replacing: None,
             restarts: None,
+            lost: &[],
             acted: clique.metadata.generation,
             now: NOW,
         };

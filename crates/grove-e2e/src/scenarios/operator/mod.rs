@@ -9,6 +9,7 @@ mod dynamo;
 mod failure;
 mod gates;
 mod leader;
+mod node_loss;
 mod refusal;
 mod repair;
 mod samples;
@@ -49,6 +50,7 @@ pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("operator_dynamo_reads", |context| Box::pin(dynamo::reads(context))),
     Scenario::on_kube("operator_leader_election", |context| Box::pin(leader::one_works(context))),
     Scenario::on_kube("operator_killed", |context| Box::pin(crash::killed(context))),
+    Scenario::on_kube("operator_node_lost", |context| Box::pin(node_loss::lost(context))),
     Scenario::on_kube("operator_write_budget", |context| Box::pin(budget::writes(context))),
 ];
 

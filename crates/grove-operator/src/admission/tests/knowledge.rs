@@ -35,6 +35,7 @@ fn cluster() -> (Cluster, Arc<Grove>) {
         namespace: "grove".to_owned(),
         init_image: String::new(),
         topology_aware: false,
+        node_loss: None,
         clock: now,
     };
     let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());

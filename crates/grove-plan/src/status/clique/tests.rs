@@ -1,6 +1,6 @@
 //! Counters, conditions and hashes of a clique.
 
-use grove_api::wire::Condition;
+use grove_api::wire::{Condition, LossReason, LostNode, Time};
 
 use super::*;
 use crate::{
@@ -34,6 +34,7 @@ fn report<'a>(clique: &'a PodClique, pods: &str) -> CliqueReport<'a> {
         has_turn: false,
         replacing: None,
         restarts: None,
+        lost: &[],
         acted,
         now,
     }
@@ -283,4 +284,43 @@ fn the_minimum_defaults_to_the_replicas() {
     clique.spec.min_available = None;
     let got = super::clique(&report(&clique, "0r"));
     assert_eq!(conditions(&got.conditions)[0], "PodCliqueScheduled=False/InsufficientScheduledPods");
+}
+
+#[test]
+fn a_lost_node_is_told_until_the_minimum_has_its_place_again() {
+    let lost = |name: &str, at: Option<i64>| LostNode {
+        name: name.to_owned(),
+        reason: LossReason::Unreachable,
+        since: Time(super::tests::at(1)),
+        lost_at: at.map(|it| Time(super::tests::at(it))),
+    };
+    let mut clique = first("fe=3/2");
+    let said = |status: &PodCliqueStatus| {
+        conditions(&status.conditions).into_iter().filter(|it| it.starts_with("NodeLost")).collect::<Vec<_>>()
+    };
+    // Pods, nodes, and whether it is told.
+    let rows: [(&str, Vec<LostNode>, bool); 6] = [
+        ("0r 1r 2r", vec![lost("a", None)], false),
+        ("0r 1r 2r", vec![lost("a", Some(9)), lost("b", None)], true),
+        // The pods are gone, and those that come have no place.
+        ("0r 1p 2p", vec![], true),
+        ("0r 1b 2p", vec![], false),
+        ("0r 1p 2p", vec![], false),
+        // One that hangs there is still told of.
+        ("0r 1r 2r 3r!", vec![lost("a", Some(9))], true),
+    ];
+    for (pods, nodes, told) in rows {
+        let status = super::clique(&CliqueReport { lost: &nodes, ..report(&clique, pods) });
+        let want: &[&str] = if told { &["NodeLost=True/PodsOnLostNodes"] } else { &[] };
+        assert_eq!(said(&status), want, "{pods}");
+        assert_eq!(status.lost_nodes, nodes);
+        if told {
+            assert_eq!(message(&status.conditions, "NodeLost"), "pods on a (Unreachable) count as gone");
+        }
+        clique.status = Some(status);
+    }
+    let many: Vec<LostNode> = ["a", "b", "c", "d", "e"].map(|it| lost(it, Some(9))).into();
+    let status = super::clique(&CliqueReport { lost: &many, ..report(&clique, "0r") });
+    let words = "pods on a (Unreachable), b (Unreachable), c (Unreachable) and 2 more count as gone";
+    assert_eq!(message(&status.conditions, "NodeLost"), words);
 }

@@ -1,28 +1,27 @@
 //! Which controller a change concerns. To wake too many is only work; to wake too few would be a hang.
 
+mod around;
 mod pods;
+mod schedulers;
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::sync::{Arc, Weak};
 
 use grove_api::{
-    constants::{annotations, labels},
+    constants::annotations,
     wire::{
         ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, RestartCount,
         RestartPolicy,
     },
 };
 use grove_plan::{rollout, status::topology_name};
-use grove_runtime::{Cache, Cached, Change, Changed};
+use grove_runtime::{Cache, Cached, Change};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 use kube::Resource;
 
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{Children, controller, controller_uid, joined, label},
+    seen::{Children, controller_uid, joined},
 };
 
 /// What is done about a change: the object before, and after.
@@ -36,6 +35,7 @@ impl Grove {
         self.on(&self.seen.cliques.cache, Self::clique_changed);
         self.on(&self.seen.gangs.cache, Self::gang_changed);
         self.on(&self.seen.pods, Self::pod_changed);
+        self.on(&self.seen.nodes, Self::node_changed);
         self.on(&self.seen.topologies, Self::topology_changed);
         self.on(&self.seen.backends, Self::backend_changed);
         self.on_minor(&self.seen.services);
@@ -183,7 +183,7 @@ impl Grove {
             }
             // Whose it is may have changed, and with it whose pods are ready.
             self.wake_cliques_after(&key);
-        } else if old.map(restart) != new.map(restart) {
+        } else if old.map(|it| notes(it)) != new.map(|it| notes(it)) {
             self.queues.cliques.add(key);
         }
         if new.is_none_or(|new| old.is_none_or(|old| old.status != new.status) || asks(old, Some(new))) {
@@ -232,48 +232,6 @@ impl Grove {
         }
     }
 
-    /// Pods of those that start after a clique wait for its pods.
-    fn wake_cliques_after(&self, clique: &Key) {
-        for later in self.seen.cliques_by_parent.get(&joined(&clique.namespace, &clique.name)) {
-            self.queues.cliques.add(Key::of(later.as_ref()));
-        }
-    }
-
-    /// An object that a scheduler's backend made for the owner of this UID changed.
-    pub(crate) fn scheduler_object_changed(&self, owner: &str, what: Changed) {
-        for gang in self.seen.gangs_by_uid.get(owner) {
-            let key = Key::of(gang.as_ref());
-            if what == Changed::Object {
-                self.memory.untell(owner);
-                self.queues.gangs.add(key.clone());
-            }
-            self.queues.report(StatusKey::Gang(key));
-        }
-    }
-
-    /// A scheduler's backend is ready now, or is not any more: its gangs are looked at with what it is now.
-    pub(crate) fn scheduler_changed(&self, name: &str) {
-        let is_of =
-            |metadata: &ObjectMeta| label(metadata, labels::SCHEDULER_NAME).is_none_or(|it| it == name);
-        let gangs = self.seen.gangs.cache.list();
-        for gang in gangs.iter().filter(|it| is_of(&it.metadata)) {
-            self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
-            let key = Key::of(gang.as_ref());
-            self.queues.gangs.add(key.clone());
-            for clique in self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name)) {
-                self.queues.cliques.add(Key::of(clique.as_ref()));
-            }
-            if let Some(set) = self.seen.set_key_of(&gang.metadata) {
-                self.queues.report(StatusKey::Set(set));
-            }
-            self.queues.report(StatusKey::Gang(key));
-        }
-    }
-
-    pub(crate) fn look_at_gang_after(&self, gang: Key, pause: Duration) {
-        self.queues.status.add_after(StatusKey::Gang(gang), pause);
-    }
-
     fn topology_changed(
         &self,
         old: Option<&Arc<ClusterTopologyBinding>>,
@@ -290,68 +248,18 @@ impl Grove {
             }
         }
     }
-
-    /// The owner makes the clique again where it is gone, and mends it where somebody changed it.
-    fn wake_owner_of(&self, clique: &PodClique) {
-        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        match controller(&clique.metadata) {
-            Some(owner) if owner.kind == PodCliqueScalingGroup::kind(&()) => {
-                self.queues.groups.add(Key::new(namespace, owner.name.clone()));
-            }
-            _ => {
-                if let Some(set) = self.seen.set_key_of(&clique.metadata) {
-                    self.queues.sets.add(set);
-                }
-            }
-        }
-        // A set that is deleted waits for the last of its cliques.
-        if let Some(set) = self.seen.set_of(&clique.metadata)
-            && set.metadata.deletion_timestamp.is_some()
-        {
-            self.queues.sets.add(Key::of(set.as_ref()));
-        }
-    }
-
-    pub(crate) fn wake_gang_of(&self, clique: &PodClique) {
-        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
-            let gang = Key::new(namespace, gang);
-            self.wake_held_by_minimum(&gang, clique.metadata.name.as_deref().unwrap_or_default());
-            self.queues.gangs.add(gang);
-        }
-    }
-
-    /// Everything that reports on a clique.
-    pub(crate) fn wake_reports_of_clique(&self, clique: &PodClique) {
-        let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        self.queues.report(StatusKey::Clique(Key::of(clique)));
-        if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {
-            self.queues.report(StatusKey::Gang(Key::new(namespace.clone(), gang)));
-        }
-        if let Some(group) = label(&clique.metadata, labels::SCALING_GROUP) {
-            self.queues.report(StatusKey::Group(Key::new(namespace, group)));
-        }
-        if let Some(set) = self.seen.set_key_of(&clique.metadata) {
-            self.queues.report_soon(StatusKey::Set(set));
-        }
-    }
-
-    pub(crate) fn wake_status_of<K: Resource<DynamicType = ()>>(&self, object: &K) {
-        let key = Key::of(object);
-        let kind = K::kind(&());
-        self.queues.report(match kind.as_ref() {
-            "PodCliqueSet" => StatusKey::Set(key),
-            "PodCliqueScalingGroup" => StatusKey::Group(key),
-            "PodGang" => StatusKey::Gang(key),
-            _ => StatusKey::Clique(key),
-        });
-    }
 }
 
-/// Pods older than this have to go, and those that failed when this allows it.
-fn restart(clique: &Arc<PodClique>) -> Option<(Option<Timestamp>, Option<RestartCount>)> {
-    let status = clique.status.as_ref()?;
-    Some((status.restart.as_ref().map(|it| it.before.0), status.restarts.clone()))
+/// What is noted of pods that have to go: those that are older than this, those that failed when this allows it, and those
+/// on these nodes.
+fn notes(clique: &PodClique) -> (Option<Timestamp>, Option<&RestartCount>, Vec<&str>) {
+    let Some(status) = &clique.status else { return (None, None, Vec::new()) };
+    let lost = status.lost_nodes.iter().filter(|it| it.lost_at.is_some());
+    (
+        status.restart.as_ref().map(|it| it.before.0),
+        status.restarts.as_ref(),
+        lost.map(|it| it.name.as_str()).collect(),
+    )
 }
 
 /// The restart policy of a set, and when somebody reset its budget.

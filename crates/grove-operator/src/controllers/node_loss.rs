@@ -1,0 +1,101 @@
+//! Node loss: what the planner is shown of a clique's nodes; pods that hang on a lost one; units that move as a whole.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use grove_api::{
+    constants::{
+        conditions::node_lost,
+        events::pod_clique::{POD_DELETE_FAILED, POD_REMOVED},
+    },
+    wire::{PodClique, PodCliqueStatus},
+};
+use grove_plan::{
+    node_loss::{Seen, replace},
+    nodes::NodeFact,
+    status::SetReport,
+};
+use grove_runtime::{Delete, EventKind};
+use k8s_openapi::jiff::Timestamp;
+use tracing::warn;
+
+use super::{Grove, uid};
+use crate::{
+    error::Error,
+    key::Key,
+    seen::{NodeView, PodView},
+};
+
+/// As if the kubelet had said that the pod has ended.
+const BY_FORCE: Delete = Delete { grace: Some(0), propagation: None };
+
+/// The shortest wait.
+const SOON: Duration = Duration::from_millis(1);
+
+impl Grove {
+    /// How long it is until then. Where that is over meanwhile, the next look is at once, and not never.
+    pub(super) fn until(&self, then: Timestamp) -> Duration {
+        Duration::try_from(then.duration_since(self.now())).unwrap_or_default().max(SOON)
+    }
+
+    /// Reads what is known of the nodes of a clique's pods; `None` where nobody looks at nodes.
+    pub(super) fn with_losses<R>(
+        &self,
+        clique: &PodClique,
+        pods: &[Arc<PodView>],
+        read: impl FnOnce(&Seen<'_>) -> R,
+    ) -> Option<R> {
+        let patience = self.node_loss?;
+        let names = pods.iter().map(|it| it.fact.node.as_str()).filter(|it| !it.is_empty());
+        let known: BTreeMap<&str, Arc<NodeView>> =
+            names.filter_map(|it| Some((it, self.seen.nodes.get("", it)?))).collect();
+        let nodes: BTreeMap<&str, &NodeFact> = known.iter().map(|(name, it)| (*name, &it.fact)).collect();
+        Some(read(&Seen {
+            pods: pods.iter().map(|it| &it.fact).collect(),
+            nodes,
+            noted: clique.status.as_ref().map(|it| it.lost_nodes.as_slice()).unwrap_or_default(),
+            after: patience.after,
+            now: self.now(),
+        }))
+    }
+
+    /// Removes pods that nobody else can remove. When to look again, where nothing changes.
+    pub(super) async fn remove_stuck(&self, clique: &PodClique) -> Result<Option<Duration>, Error> {
+        let pods = self.seen.pods_of(uid(clique));
+        let stuck = self.with_losses(clique, &pods, |it| it.stuck()).unwrap_or_default();
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        for pod in &stuck.pods {
+            warn!(clique = ?Key::of(clique), pod = pod.name, "removing a pod that hangs on a lost node");
+            let cache = &self.seen.pods;
+            if let Err(error) = self.delete_as(cache, namespace, &pod.name, &pod.uid, BY_FORCE).await {
+                let note = error.to_string();
+                self.tell(clique, EventKind::Warning, POD_DELETE_FAILED, "RemovePod", note);
+                return Err(error.into());
+            }
+            let note = format!("removed {} by force: its node is lost and does not end it", pod.name);
+            self.tell(clique, EventKind::Warning, POD_REMOVED, "RemovePod", note);
+        }
+        Ok(stuck.next.map(|it| self.until(it)))
+    }
+
+    /// Restarts units whose domain no longer fits since a node of it is lost. When to look again.
+    pub(super) async fn place_anew(&self, report: &SetReport<'_>) -> Result<Option<Duration>, Error> {
+        let Some(patience) = self.node_loss else { return Ok(None) };
+        let plan = replace::plan(report, patience.replace_unit_after);
+        for restart in &plan.restarts {
+            self.restart(report, restart).await?;
+        }
+        Ok(plan.next.map(|it| self.until(it)))
+    }
+}
+
+/// What a new status says of lost nodes that the old one did not.
+pub(super) fn news(old: Option<&PodCliqueStatus>, new: &PodCliqueStatus) -> Option<String> {
+    let lost = |status: &PodCliqueStatus| -> Vec<String> {
+        let lost = status.lost_nodes.iter().filter(|it| it.lost_at.is_some());
+        lost.map(|it| it.name.clone()).collect()
+    };
+    let known = old.map(lost).unwrap_or_default();
+    let is_news = lost(new).iter().any(|it| !known.contains(it));
+    let said = new.conditions.iter().find(|it| it.type_ == node_lost::TYPE);
+    said.filter(|_| is_news).map(|it| it.message.clone())
+}

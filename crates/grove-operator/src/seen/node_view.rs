@@ -1,0 +1,116 @@
+//! A node as it is kept: which of its taints end pods, and nothing else of an object of many kilobytes.
+//!
+//! Every field of the wire is optional here, as for pods.
+
+use std::borrow::Cow;
+
+use grove_api::constants::taints;
+use grove_plan::nodes::{NodeFact, Taint};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use kube::core::ClusterResourceScope;
+use serde::Deserialize;
+
+/// A node as it is kept.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Wire")]
+pub(crate) struct NodeView {
+    /// Name, UID, version; nothing else.
+    pub(crate) metadata: ObjectMeta,
+    /// What decisions depend on.
+    pub(crate) fact: NodeFact,
+}
+
+impl kube::Resource for NodeView {
+    type DynamicType = ();
+    type Scope = ClusterResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        "Node".into()
+    }
+    fn group((): &()) -> Cow<'_, str> {
+        "".into()
+    }
+    fn version((): &()) -> Cow<'_, str> {
+        "v1".into()
+    }
+    fn plural((): &()) -> Cow<'_, str> {
+        "nodes".into()
+    }
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Wire {
+    metadata: Metadata,
+    spec: Spec,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Metadata {
+    name: Option<String>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Spec {
+    taints: Vec<Tainted>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Tainted {
+    key: String,
+    value: String,
+    effect: String,
+    time_added: Option<Time>,
+}
+
+impl From<Wire> for NodeView {
+    fn from(wire: Wire) -> Self {
+        let Wire { metadata, spec } = wire;
+        let ends_pods = spec.taints.into_iter().filter(|it| it.effect == taints::NO_EXECUTE);
+        let taints = ends_pods
+            .map(|it| Taint { key: it.key, value: it.value, since: it.time_added.map(|it| it.0) })
+            .collect();
+        Self {
+            metadata: ObjectMeta {
+                name: metadata.name,
+                uid: metadata.uid,
+                resource_version: metadata.resource_version,
+                ..ObjectMeta::default()
+            },
+            fact: NodeFact { taints },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_taints_that_end_pods_are_kept() {
+        let node = json!({ "metadata": { "name": "n" }, "spec": { "taints": [
+            { "key": "a", "effect": "NoSchedule" },
+            { "key": "b", "value": "x", "effect": "NoExecute", "timeAdded": "2027-01-15T08:00:00Z" },
+            { "key": "c", "effect": "NoExecute" },
+        ] } });
+        let view: NodeView = serde_json::from_value(node).unwrap();
+        let since = Some("2027-01-15T08:00:00Z".parse().unwrap());
+        let taint =
+            |key: &str, value: &str, since| Taint { key: key.to_owned(), value: value.to_owned(), since };
+        assert_eq!(view.fact.taints, [taint("b", "x", since), taint("c", "", None)]);
+        assert!(serde_json::from_value::<NodeView>(json!({})).unwrap().fact.taints.is_empty());
+    }
+}

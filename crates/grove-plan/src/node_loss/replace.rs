@@ -1,0 +1,152 @@
+//! Units that are placed anew because their domain no longer fits: a node of it is lost, what replaces its pods finds no
+//! place, and it may not be anywhere else than with the others. Then the others move too.
+//!
+//! Once for each loss: the note of the restart keeps everybody quiet until the minimum is bound, and with that the loss is
+//! over.
+
+use grove_api::{
+    constants::{conditions::node_lost, restarts},
+    names,
+    wire::{CliqueTemplate, GangTermination, ScalingGroupConfig, TopologyConstraint},
+};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    layout::{self, count, set_name},
+    restart::{self, Restart, Unit},
+    rollout,
+    status::{self, CliqueState, SetReport, TopologySeen, find},
+    termination::TerminationPlan,
+};
+
+/// A unit that waits in vain.
+struct Waiting {
+    unit: Unit,
+    since: Timestamp,
+    /// What is said of the loss.
+    words: String,
+}
+
+/// Decides. `after` is how long pods may be without a place.
+pub fn plan(report: &SetReport<'_>, after: SignedDuration) -> TerminationPlan {
+    let mut plan = TerminationPlan::default();
+    let set = report.set;
+    let progress = set.status.as_ref().and_then(|it| it.update_progress.as_ref());
+    let never = set.spec.template.gang_termination == Some(GangTermination::Disabled);
+    if never || rollout::is_open(progress) {
+        return plan;
+    }
+    for replica in 0..count(set.spec.replicas) {
+        let mut waiting = waiting(report, replica);
+        // The largest first: with a set replica its parts are placed anew too.
+        waiting.sort_by(|one, other| (&one.unit, one.since).cmp(&(&other.unit, other.since)));
+        waiting.retain(|it| !is_busy(report, &it.unit));
+        let mut done: Vec<Unit> = Vec::new();
+        for Waiting { unit, since, words } in waiting {
+            let covered = done.iter().any(|it| *it == unit || matches!(it, Unit::SetReplica(_)));
+            if !covered && plan.is_due(since, after, report.now) {
+                let words = format!("{words}, and what replaces them found no place for {after:#}");
+                let reason = restarts::NODE_LOST;
+                plan.restarts.push(Restart::begin(&report.cliques, unit.clone(), reason, words, report.now));
+                done.push(unit);
+            }
+        }
+    }
+    plan
+}
+
+/// Whether a part of a unit was restarted and has not had its minimum bound since.
+fn is_busy(report: &SetReport<'_>, unit: &Unit) -> bool {
+    let is_part = |it: &&CliqueState<'_>| Unit::of(it.clique, unit.scope()).as_ref() == Some(unit);
+    report.cliques.values().filter(is_part).any(restart::is_open)
+}
+
+/// The units of a set replica that wait, as gang termination would choose them; but a constraint of the whole set holds its
+/// base gang together, and then no part of that moves alone.
+fn waiting(report: &SetReport<'_>, replica: u32) -> Vec<Waiting> {
+    let set = report.set;
+    let mut all = Vec::new();
+    for clique in layout::standalone(set, replica) {
+        // What is about to be made comes before what is about to be restarted.
+        let Some(state) = report.cliques.get(clique.name.as_str()).filter(|it| it.is_present()) else {
+            return Vec::new();
+        };
+        if is_bound_to_domain(report, None, clique.template) {
+            all.extend(since(state).map(|(since, words)| Waiting {
+                unit: Unit::SetReplica(replica),
+                since,
+                words,
+            }));
+        }
+    }
+    for config in &set.spec.template.scaling_groups {
+        all.extend(waiting_members(report, replica, config));
+    }
+    all
+}
+
+fn waiting_members(report: &SetReport<'_>, replica: u32, config: &ScalingGroupConfig) -> Vec<Waiting> {
+    let set = report.set;
+    let name = names::scaling_group(set_name(set), replica, &config.name);
+    let Some(group) = status::group_of_set(report, &name) else { return Vec::new() };
+    let members = status::members(report, replica, config, group);
+    let is_down = |it: &&Vec<Option<CliqueState<'_>>>| {
+        it.iter().any(|it| it.as_ref().is_none_or(|it| !it.is_scheduled()))
+    };
+    let down = members.values().filter(is_down).count();
+    let minimum = group.spec.min_available.map_or(1, count) as usize;
+    let enough = members.len() - down >= minimum;
+    let whole = is_required(report, set.spec.template.topology_constraint.as_ref());
+    let mut all = Vec::new();
+    for (group_replica, states) in &members {
+        let templates = layout::members(set, replica, config, *group_replica);
+        for (state, wanted) in states.iter().zip(templates) {
+            let Some(state) = state else { continue };
+            if !is_bound_to_domain(report, Some(config), wanted.template) {
+                continue;
+            }
+            let unit = if enough && !(whole && wanted.gang.base.is_none()) {
+                Unit::GroupReplica(name.clone(), *group_replica)
+            } else {
+                Unit::SetReplica(replica)
+            };
+            all.extend(since(state).map(|(since, words)| Waiting { unit, since, words }));
+        }
+    }
+    all
+}
+
+/// Since when pods of a clique wait for a place that others lost with their nodes, and what is said of that.
+fn since(state: &CliqueState<'_>) -> Option<(Timestamp, String)> {
+    let status = state.clique.status.as_ref()?;
+    let lost = find(&status.conditions, node_lost::TYPE).filter(|it| it.status == "True")?;
+    let tally = state.tally;
+    // Those that are held back do not wait for a place yet, and those that do not exist would not get one.
+    let waiting = tally.live.saturating_sub(tally.scheduled).saturating_sub(tally.gated);
+    if !state.is_present() || state.is_scheduled() || waiting == 0 {
+        return None;
+    }
+    let newest = tally.created.map(|(_, last)| last);
+    Some((newest.into_iter().chain([lost.last_transition_time.0]).max()?, lost.message.clone()))
+}
+
+/// Whether pods of a clique may be nowhere else than with others.
+fn is_bound_to_domain(
+    report: &SetReport<'_>,
+    group: Option<&ScalingGroupConfig>,
+    clique: &CliqueTemplate,
+) -> bool {
+    let whole = report.set.spec.template.topology_constraint.as_ref();
+    let group = group.and_then(|it| it.topology_constraint.as_ref());
+    [whole, group, clique.topology_constraint.as_ref()].into_iter().any(|it| is_required(report, it))
+}
+
+/// Whether a constraint has to hold: as far as the topology has its domain, for else nobody asks for it.
+fn is_required(report: &SetReport<'_>, constraint: Option<&TopologyConstraint>) -> bool {
+    let TopologySeen::On(Some(binding)) = report.topology else { return false };
+    let domain = constraint.and_then(TopologyConstraint::required);
+    domain.is_some_and(|domain| binding.spec.levels.iter().any(|it| it.domain == domain))
+}
+
+#[cfg(test)]
+mod tests;
