@@ -1,17 +1,17 @@
 //! Follows every change and every write, at the moment it happens, and holds the rules against it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use grove_apiserver::{Event, WriteRecord};
+use grove_apiserver::{Event, Object, WriteRecord};
 use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     clock,
-    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS},
+    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, text},
     connection::{Lines, Sent},
     past::{Past, is_gated},
-    rules::{Broken, budget, gates, idle, indices},
+    rules::{Broken, budget, gates, idle, indices, restart},
 };
 
 /// The referee. Clones are the same one.
@@ -32,6 +32,9 @@ struct State {
     writes: u64,
     /// When the operator was started that runs now.
     started: Instant,
+    /// When the last one died, and the longest time without any.
+    died: Option<Instant>,
+    absence: Duration,
     broken: Option<Broken>,
     /// What happened, in words, if anybody wants to know.
     story: Option<Vec<String>>,
@@ -47,6 +50,8 @@ impl Referee {
             revision: store.revision(),
             writes: store.write_count(),
             started: Instant::now(),
+            died: None,
+            absence: Duration::ZERO,
             broken: None,
             story: tells.then(Vec::new),
             digest: 0,
@@ -65,7 +70,15 @@ impl Referee {
 
     /// A new operator begins.
     pub(crate) fn operator_started(&self) {
-        self.state.lock().started = Instant::now();
+        let mut state = self.state.lock();
+        state.started = Instant::now();
+        let absence = state.died.take().map(|it| it.elapsed()).unwrap_or_default();
+        state.absence = state.absence.max(absence);
+    }
+
+    /// The operator is dead.
+    pub(crate) fn operator_died(&self) {
+        self.state.lock().died = Some(Instant::now());
     }
 
     /// Adds a line to the story.
@@ -141,6 +154,14 @@ impl Referee {
             };
             self.judge(state, verdict);
         }
+        if let (true, CLIQUES, Some(new)) = (is_operator, resource, &event.new) {
+            let noted = restarted(new);
+            if !noted.is_empty() && event.old.as_ref().is_none_or(|it| restarted(it) != noted) {
+                let note = restart::Note { before: noted, scope: text(new, "/status/restart/scope") };
+                let verdict = restart::noted(&state.past, &uid, &note, state.absence);
+                self.judge(state, verdict);
+            }
+        }
         state.past.learn(event);
         if !is_operator || resource != PODS {
             return;
@@ -189,6 +210,11 @@ impl State {
             .fold(event.revision, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         self.digest = (self.digest ^ name).wrapping_mul(0x0100_0000_01B3) ^ time;
     }
+}
+
+/// Pods of a clique from before this time are to go; empty where none are.
+fn restarted(clique: &Object) -> &str {
+    text(clique, "/status/restart/before")
 }
 
 fn told(record: &WriteRecord, end: &str) -> String {

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     clock,
-    cluster::{Cluster, Hall, SETS, User},
+    cluster::{Autoscaler, Cluster, Hall, SETS, User},
     connection::{Lines, longest_trip},
     operator::{self, Running},
     past::Past,
@@ -68,6 +68,7 @@ struct Stage {
     cluster: Cluster,
     user: User,
     hall: Hall,
+    autoscaler: Autoscaler,
     lines: Arc<Lines>,
     referee: Referee,
     operator: Option<Running>,
@@ -93,10 +94,15 @@ impl Stage {
         tasks.spawn(referee.clone().run());
         tasks.spawn(run_collector(cluster.server.clone(), std::future::pending()));
         tasks.spawn(hall.clone().run());
+        let autoscaler = Autoscaler::new(cluster.clone());
+        if plan.autoscales {
+            tasks.spawn(autoscaler.clone().run(Random::new(plan.seed, 5)));
+        }
         let mut stage = Self {
             user: User { cluster: cluster.clone() },
             cluster,
             hall,
+            autoscaler,
             lines,
             referee,
             operator: None,
@@ -159,6 +165,7 @@ impl Stage {
     fn kill(&mut self, down: Duration) {
         if self.operator.take().is_some() {
             self.referee.tell(|| "OPERATOR dies".to_owned());
+            self.referee.operator_died();
             // As with an election: nobody follows before what the dead one sent has arrived.
             self.restart = Some(Instant::now() + down.max(self.trip));
         }
@@ -218,6 +225,7 @@ impl Stage {
         self.referee.tell(|| "END of all troubles".to_owned());
         self.lines.clear_up();
         self.hall.heal();
+        self.autoscaler.end();
         for shape in &plan.sets {
             self.user.repair_images(shape);
             let goes_on = serde_json::json!({ "updateStrategy": { "paused": false } });
@@ -268,3 +276,6 @@ fn staleness(plan: &Plan) -> Duration {
     }
     time
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ use std::{
 use grove_apiserver::{Action, Event, Object, Subresource};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::time::sleep_until;
+use tokio::{sync::Notify, time::sleep_until};
 
 use super::{Cluster, PODS, agenda::Agenda, text};
 use crate::random::{Random, choose};
@@ -53,6 +53,8 @@ pub(super) enum Stage {
 pub(crate) struct Hall {
     pub(super) cluster: Cluster,
     state: Arc<Mutex<State>>,
+    /// Somebody else put something on the agenda.
+    news: Arc<Notify>,
 }
 
 pub(super) struct State {
@@ -88,7 +90,7 @@ impl Hall {
             crashed: BTreeSet::new(),
             position: cluster.server.store().revision(),
         };
-        let hall = Self { cluster, state: Arc::new(Mutex::new(state)) };
+        let hall = Self { cluster, state: Arc::new(Mutex::new(state)), news: Arc::default() };
         (0..nodes).for_each(|node| hall.say_health(node, true));
         hall
     }
@@ -115,6 +117,7 @@ impl Hall {
             tokio::select! {
                 biased;
                 () = changed => {}
+                () = self.news.notified() => {}
                 () = alarm => {}
             }
         }
@@ -131,6 +134,8 @@ impl Hall {
             self.bring_back(node);
         }
         self.try_waiting();
+        // Nothing has changed in the cluster that would tell.
+        self.news.notify_one();
     }
 
     /// A node dies.
@@ -327,4 +332,29 @@ impl Hall {
 
 fn name(node: usize) -> String {
     format!("node-{node}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who found no room has no change to wait for when there is some.
+    #[tokio::test(start_paused = true)]
+    async fn a_pod_that_found_no_room_gets_it_when_all_is_well() {
+        let cluster = Cluster::new(1);
+        let hall = Hall::new(cluster.clone(), 1, 0, Random::new(1, 3));
+        let running = tokio::spawn(hall.clone().run());
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": super::super::NAMESPACE },
+            "spec": { "containers": [{ "name": "main", "image": "engine:1" }] },
+        });
+        cluster.write("user", PODS, "", None, Action::Create(pod)).unwrap();
+        let node = || text(&cluster.get(PODS, "p").unwrap(), "/spec/nodeName").to_owned();
+        tokio::time::sleep(STAGE * 10).await;
+        assert_eq!(node(), "");
+        hall.heal();
+        tokio::time::sleep(STAGE * 10).await;
+        assert_eq!(node(), "node-0");
+        running.abort();
+    }
 }

@@ -1,6 +1,7 @@
 //! The cluster: an API server in memory, and everybody in it but the operator.
 
 mod agenda;
+mod autoscaler;
 mod hall;
 mod kubelet;
 mod users;
@@ -14,7 +15,7 @@ use grove_apiserver::{
 };
 use serde_json::{Value, json};
 
-pub(crate) use self::{hall::Hall, users::User};
+pub(crate) use self::{autoscaler::Autoscaler, hall::Hall, users::User};
 use crate::clock;
 
 /// Namespace of everything here.
@@ -26,6 +27,7 @@ pub(crate) const CLIQUES: &str = "podcliques.grove.io";
 pub(crate) const GANGS: &str = "podgangs.scheduler.grove.io";
 pub(crate) const PODS: &str = "pods";
 pub(crate) const SERVICES: &str = "services";
+pub(crate) const AUTOSCALERS: &str = "horizontalpodautoscalers.autoscaling";
 
 /// Reading the definitions takes longer than many a run.
 static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {

@@ -89,6 +89,17 @@ impl Past {
         pod.ended.set(matches!(phase, "Failed" | "Succeeded"));
         pod.bound.set(!text(object, "/spec/nodeName").is_empty());
         pod.gated = is_gated(object);
+        let clique = pod.clique.clone();
+        self.count_ready(&clique);
+    }
+
+    /// Whether a clique serves now.
+    fn count_ready(&mut self, uid: &str) {
+        let serves = |it: &Pod| it.there.now() == Some(&true) && it.ready.now() == Some(&true);
+        let ready = self.pods.values().filter(|it| it.clique == uid && serves(it)).count() as u64;
+        if let Some(clique) = self.cliques.get_mut(uid) {
+            clique.serves.set(clique.replicas.now().is_some_and(Option::is_some) && ready >= clique.minimum);
+        }
     }
 
     fn learn_of_clique(&mut self, object: &Object, is_there: bool) {
@@ -97,6 +108,7 @@ impl Past {
         clique.hash.set(object.label(labels::POD_TEMPLATE_HASH).unwrap_or_default().to_owned());
         clique.restarted.set(text(object, "/status/restart/before").to_owned());
         clique.minimum = number(object, "/spec/minAvailable").unwrap_or(clique.minimum);
+        self.count_ready(object.uid());
     }
 
     /// Forgets pods that are gone for so long that nobody remembers them.

@@ -1,6 +1,8 @@
 //! What is remembered of an object.
 
-use grove_api::constants::labels;
+use std::time::Duration;
+
+use grove_api::{constants::labels, wire::GoDuration};
 use grove_apiserver::Object;
 use serde_json::Value;
 
@@ -52,6 +54,8 @@ pub(crate) struct Clique {
     /// Pods from before this time are to go; empty if there is none.
     pub(crate) restarted: Track<String>,
     pub(crate) minimum: u64,
+    /// Whether its minimum is ready.
+    pub(crate) serves: Track<bool>,
 }
 
 /// A scaling group.
@@ -69,6 +73,8 @@ pub(crate) struct Set {
     pub(crate) rolls: Track<bool>,
     /// The replica whose turn it is.
     pub(crate) turn: Track<Option<u64>>,
+    /// How long a unit of it may be below its minimum before it is restarted; none where nothing ever is.
+    pub(crate) termination_delay: Option<Duration>,
 }
 
 /// A gang.
@@ -117,6 +123,7 @@ impl Clique {
             hash: Track::new(String::new()),
             restarted: Track::new(String::new()),
             minimum: 0,
+            serves: Track::new(false),
         }
     }
 }
@@ -134,7 +141,12 @@ impl Group {
 
 impl Set {
     pub(super) fn new() -> Self {
-        Self { replicas: Track::new(None), rolls: Track::new(false), turn: Track::new(None) }
+        Self {
+            replicas: Track::new(None),
+            rolls: Track::new(false),
+            turn: Track::new(None),
+            termination_delay: None,
+        }
     }
 
     pub(super) fn learn(&mut self, object: &Object, is_there: bool) {
@@ -145,6 +157,9 @@ impl Set {
         let is_open = object.field("/status/updateProgress/updateEndedAt").is_none();
         let turn = number(object, "/status/updateProgress/currentlyUpdating/0/replicaIndex");
         self.turn.set(turn.filter(|_| is_open));
+        let delay = object.field("/spec/template/terminationDelay").cloned();
+        let delay = delay.and_then(|it| serde_json::from_value::<GoDuration>(it).ok());
+        self.termination_delay = delay.and_then(|it| it.to_std().ok());
     }
 }
 

@@ -33,6 +33,21 @@ impl<T: Clone + PartialEq> Track<T> {
         self.0.iter().skip(older.saturating_sub(1)).map(|it| &it.1)
     }
 
+    /// The value that it had then; none before it began.
+    pub(crate) fn at(&self, time: Instant) -> Option<&T> {
+        self.0.iter().rev().find(|it| it.0 <= time).map(|it| &it.1)
+    }
+
+    /// When it changed, its beginning among them.
+    pub(crate) fn times(&self) -> impl Iterator<Item = Instant> {
+        self.0.iter().map(|it| it.0)
+    }
+
+    /// Whether it ever had such a value.
+    pub(crate) fn ever(&self, test: impl Fn(&T) -> bool) -> bool {
+        self.0.iter().any(|it| test(&it.1))
+    }
+
     /// Whether it had such a value at any time since `start`.
     pub(crate) fn had(&self, start: Instant, test: impl Fn(&T) -> bool) -> bool {
         self.since(start).any(test)
@@ -60,5 +75,11 @@ mod tests {
         assert_eq!(since(start + second), [2, 3]);
         assert_eq!(since(start + second * 9), [3]);
         assert_eq!(track.now(), Some(&3));
+        assert_eq!(
+            [start, start + second, start + second * 9].map(|it| track.at(it).copied()),
+            [Some(1), Some(2), Some(3)]
+        );
+        assert_eq!(track.at(start.checked_sub(second).unwrap()), None);
+        assert_eq!(track.times().count(), 3);
     }
 }

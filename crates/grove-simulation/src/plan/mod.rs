@@ -34,6 +34,8 @@ pub struct Plan {
     pub weather: Weather,
     /// One after another.
     pub steps: Vec<Step>,
+    /// Whether autoscalers do anything.
+    pub(crate) autoscales: bool,
 }
 
 /// What is left of a plan.
@@ -62,7 +64,16 @@ impl Plan {
         // Sometimes there is too little room, and mostly some to spare.
         let slots = (pods * random.between(8, 30) / 10) as usize / nodes + 1;
         let steps = step::random(&sets, random);
-        Self { seed, sets, nodes, slots, weather, steps }
+        // By chance of their own, so that plans without them stay what they were.
+        let mut random = Random::new(seed, 4);
+        let autoscales = random.chance(300);
+        let mut sets = sets;
+        if autoscales {
+            for set in &mut sets {
+                set.add_autoscalers(&mut random);
+            }
+        }
+        Self { seed, sets, nodes, slots, weather, steps, autoscales }
     }
 
     /// What is left after a cut.
@@ -73,6 +84,7 @@ impl Plan {
             plan.steps.retain(|it| kept.contains(&it.number));
         }
         cut.without.iter().for_each(|dial| plan.weather.without(dial));
+        plan.autoscales &= !cut.without.contains("autoscalers");
         plan
     }
 

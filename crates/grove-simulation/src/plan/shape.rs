@@ -23,6 +23,8 @@ pub(crate) struct Clique {
     pub(crate) name: String,
     pub(crate) replicas: u32,
     pub(crate) minimum: u32,
+    /// As far as an autoscaler goes, where it has one.
+    pub(crate) most: Option<u32>,
 }
 
 /// Roles that scale together.
@@ -32,6 +34,8 @@ pub(crate) struct Group {
     pub(crate) members: Vec<String>,
     pub(crate) replicas: u32,
     pub(crate) minimum: u32,
+    /// As far as an autoscaler goes, where it has one.
+    pub(crate) most: Option<u32>,
 }
 
 /// The image that every template begins with.
@@ -41,7 +45,7 @@ impl Shape {
     pub(super) fn random(number: usize, random: &mut Random) -> Self {
         let clique = |name: String, random: &mut Random, most: u32| {
             let replicas = random.few(1, most);
-            Clique { name, replicas, minimum: random.between(1, replicas) }
+            Clique { name, replicas, minimum: random.between(1, replicas), most: None }
         };
         let alone = random.few(1, 3);
         let mut cliques: Vec<Clique> = (0..alone).map(|it| clique(format!("a{it}"), random, 4)).collect();
@@ -55,7 +59,7 @@ impl Shape {
             }
             let replicas = random.between(1, 3);
             let minimum = random.between(1, replicas);
-            groups.push(Group { name: format!("g{group}"), members, replicas, minimum });
+            groups.push(Group { name: format!("g{group}"), members, replicas, minimum, most: None });
         }
         Self {
             name: format!("s{number}"),
@@ -65,6 +69,17 @@ impl Shape {
             in_order: random.chance(250),
             on_delete: random.chance(200),
             termination_delay: random.chance(500).then(|| random.between(10, 120)),
+        }
+    }
+
+    /// Gives autoscalers to some of its parts. Members of groups have none: the group has one.
+    pub(super) fn add_autoscalers(&mut self, random: &mut Random) {
+        let members: Vec<&String> = self.groups.iter().flat_map(|it| &it.members).collect();
+        for clique in self.cliques.iter_mut().filter(|it| !members.contains(&&it.name)) {
+            clique.most = random.chance(600).then(|| clique.replicas + random.between(0, 2));
+        }
+        for group in &mut self.groups {
+            group.most = random.chance(600).then(|| group.replicas + random.between(0, 2));
         }
     }
 
@@ -105,7 +120,7 @@ impl Shape {
 
 impl Clique {
     fn template(&self) -> Value {
-        json!({
+        let mut template = json!({
             "name": self.name,
             "spec": {
                 "roleName": self.name,
@@ -117,16 +132,25 @@ impl Clique {
                     "terminationGracePeriodSeconds": 30,
                 },
             },
-        })
+        });
+        if let Some(most) = self.most {
+            template["spec"]["autoScalingConfig"] =
+                json!({ "minReplicas": self.minimum, "maxReplicas": most });
+        }
+        template
     }
 }
 
 impl Group {
     fn config(&self) -> Value {
-        json!({
+        let mut config = json!({
             "name": self.name, "cliqueNames": self.members,
             "replicas": self.replicas, "minAvailable": self.minimum,
-        })
+        });
+        if let Some(most) = self.most {
+            config["scaleConfig"] = json!({ "minReplicas": self.minimum, "maxReplicas": most });
+        }
+        config
     }
 }
 
@@ -142,7 +166,10 @@ mod tests {
     #[test]
     fn every_shape_is_what_admission_lets_in() {
         for seed in 0..300 {
-            let shape = Shape::random(0, &mut Random::new(seed, 1));
+            let mut shape = Shape::random(0, &mut Random::new(seed, 1));
+            if seed % 2 == 0 {
+                shape.add_autoscalers(&mut Random::new(seed, 4));
+            }
             let Review::Checked(verdict) = review(&shape.object("ml"), &Environment::default()) else {
                 panic!("seed {seed}: not one of our kinds");
             };

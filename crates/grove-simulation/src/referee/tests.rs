@@ -7,6 +7,8 @@ use grove_apiserver::Action;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+mod updates;
+
 use super::*;
 use crate::{
     cluster::SETS,
@@ -35,7 +37,9 @@ impl Bench {
         let past = Past::new(Duration::from_secs(10));
         let referee = Referee::new(cluster.clone(), Arc::clone(&lines), past, true);
         let bench = Self { cluster, lines, referee };
-        bench.create("user", SETS, "s0", json!({}), json!({ "spec": { "replicas": 1 } }));
+        let spec =
+            json!({ "spec": { "replicas": 1, "template": { "cliques": [], "terminationDelay": "30s" } } });
+        bench.create("user", SETS, "s0", json!({}), spec);
         let of_set =
             json!({ labels::PART_OF: "s0", labels::SET_REPLICA_INDEX: "0", labels::POD_GANG: "s0-0" });
         let spec = json!({ "spec": { "replicas": 3, "minAvailable": 2 } });
@@ -63,7 +67,11 @@ impl Bench {
     }
 
     fn pod(&self, manager: &str, name: &str, index: u32) {
-        let owner = self.cluster.get(CLIQUES, "s0-0-a").unwrap();
+        self.pod_of(manager, "s0-0-a", name, index);
+    }
+
+    fn pod_of(&self, manager: &str, clique: &str, name: &str, index: u32) {
+        let owner = self.cluster.get(CLIQUES, clique).unwrap();
         let owner = json!([{
             "apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": owner.name(), "uid": owner.uid(),
             "controller": true,
@@ -75,6 +83,13 @@ impl Bench {
         let spec = json!({ "schedulingGates": [{ "name": gates::POD_GANG_PENDING }], "containers": [] });
         let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec });
         self.cluster.write(manager, PODS, "", None, Action::Create(pod)).unwrap();
+    }
+
+    /// Every pod has a node.
+    fn bind_all(&self) {
+        for pod in self.cluster.list(PODS) {
+            self.cluster.patch("scheduler", PODS, pod.name(), json!({ "spec": { "nodeName": "node-0" } }));
+        }
     }
 
     fn ready(&self, name: &str, ready: bool) {

@@ -5,6 +5,7 @@ pub(crate) mod gates;
 pub(crate) mod idle;
 pub(crate) mod indices;
 pub(crate) mod rest;
+pub(crate) mod restart;
 mod update;
 
 /// A rule that was broken.
@@ -25,6 +26,8 @@ pub enum Rule {
     Update,
     /// What is wanted is not deleted.
     Wanted,
+    /// A unit is restarted as a whole only where that is due.
+    Restart,
     /// No gate is lifted before the gang is complete.
     Gates,
     /// No two pods with the same index.
@@ -45,6 +48,7 @@ impl std::fmt::Display for Rule {
             Self::Budget => "budget",
             Self::Update => "update",
             Self::Wanted => "wanted",
+            Self::Restart => "restart",
             Self::Gates => "gates",
             Self::Indices => "indices",
             Self::NoEffect => "no-effect",

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::{Broken, Rule};
 use crate::{
-    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, SERVICES, SETS, condition, is_ready, number, text},
+    cluster::{
+        AUTOSCALERS, CLIQUES, Cluster, GANGS, GROUPS, PODS, SERVICES, SETS, condition, is_ready, number, text,
+    },
     past::is_gated,
 };
 
@@ -31,7 +33,7 @@ pub(crate) fn at_rest(cluster: &Cluster) -> Result<(), Broken> {
         }
         children(cluster, &set, &mut wanted);
     }
-    for kind in [GROUPS, CLIQUES, GANGS, SERVICES] {
+    for kind in [GROUPS, CLIQUES, GANGS, SERVICES, AUTOSCALERS] {
         let there: BTreeSet<String> = cluster.list(kind).iter().map(|it| it.name().to_owned()).collect();
         let wanted = wanted.0.remove(kind).unwrap_or_default();
         if let Some(name) = there.difference(&wanted).next() {
@@ -41,7 +43,7 @@ pub(crate) fn at_rest(cluster: &Cluster) -> Result<(), Broken> {
             return Err(Rule::Convergence.broken(format!("{kind} {name} is wanted and not there")));
         }
     }
-    for kind in [GROUPS, CLIQUES, GANGS, SERVICES, PODS] {
+    for kind in [GROUPS, CLIQUES, GANGS, SERVICES, AUTOSCALERS, PODS] {
         cluster.list(kind).iter().try_for_each(|it| owned(cluster, kind, it))?;
     }
     cluster.list(CLIQUES).iter().try_for_each(|it| {
@@ -62,8 +64,12 @@ fn children(cluster: &Cluster, set: &Object, wanted: &mut Wanted) {
         wanted.add(SERVICES, names::headless_service(set.name(), replica));
         wanted.add(GANGS, names::base_gang(set.name(), replica));
         let cliques = list("/spec/template/cliques");
-        for clique in cliques.iter().map(name).filter(|it| !members.contains(it)) {
-            wanted.add(CLIQUES, names::standalone_clique(set.name(), replica, &clique));
+        for clique in cliques.iter().filter(|it| !members.contains(&name(it))) {
+            let called = names::standalone_clique(set.name(), replica, &name(clique));
+            if clique.pointer("/spec/autoScalingConfig").is_some() {
+                wanted.add(AUTOSCALERS, called.clone());
+            }
+            wanted.add(CLIQUES, called);
         }
         for config in &groups {
             let group = names::scaling_group(set.name(), replica, &name(config));
@@ -76,6 +82,9 @@ fn children(cluster: &Cluster, set: &Object, wanted: &mut Wanted) {
                 }
             }
             (minimum..replicas).for_each(|it| wanted.add(GANGS, names::scaled_gang(&group, it - minimum)));
+            if config.get("scaleConfig").is_some() {
+                wanted.add(AUTOSCALERS, group.clone());
+            }
             wanted.add(GROUPS, group);
         }
     }

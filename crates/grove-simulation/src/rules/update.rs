@@ -57,7 +57,8 @@ fn member_deleted(past: &Past, pod: &Pod, group: &str, replica: u64) -> Result<(
     let start = past.start();
     let Some(wanted) = past.groups.get(group) else { return Ok(()) };
     let mut surely: BTreeMap<u64, bool> = BTreeMap::new();
-    let mut possibly: BTreeMap<u64, bool> = BTreeMap::new();
+    // By name: one that was deleted and made again is the same one, and one of the two serves.
+    let mut possibly: BTreeMap<u64, BTreeMap<&str, bool>> = BTreeMap::new();
     for (uid, clique) in &past.cliques {
         let Some((_, index)) = clique.group.as_ref().filter(|it| it.0 == group) else { continue };
         if !clique.replicas.had(start, Option::is_some) {
@@ -65,13 +66,14 @@ fn member_deleted(past: &Past, pod: &Pod, group: &str, replica: u64) -> Result<(
         }
         let (sure, at_best) = ready(past, uid, start);
         *surely.entry(*index).or_insert(true) &= sure >= clique.minimum;
-        *possibly.entry(*index).or_insert(true) &= at_best >= clique.minimum;
+        *possibly.entry(*index).or_default().entry(&clique.name).or_default() |= at_best >= clique.minimum;
     }
     if surely.get(&replica) != Some(&true) {
         // It serves nobody any more, or may be believed not to.
         return Ok(());
     }
-    let left = possibly.iter().filter(|(index, serves)| **index != replica && **serves).count() as u64;
+    let serves = |members: &BTreeMap<&str, bool>| members.values().all(|it| *it);
+    let left = possibly.iter().filter(|(index, it)| **index != replica && serves(it)).count() as u64;
     if wanted.replicas.since(start).flatten().any(|it| is_enough(left, wanted.minimum, *it)) {
         return Ok(());
     }
