@@ -24,8 +24,17 @@ SEEDS ?= 10000
 sim: ## Simulate the operator with faults, SEEDS=100000 times; again one of them: SIM="--seed 7 -v"
 	@$(CARGO) run --quiet --locked --profile sim --package grove-simulation -- $(or $(SIM),--seeds 0..$(SEEDS))
 
+# In a copy of the sources under target/guards; nothing is changed here.
+.PHONY: guards
+guards: ## Take away each guard against a known bug and see its test fail: ONLY=updates (docs/guards.md)
+	@$(CARGO) run --quiet --package xtask --locked -- guards $(ONLY)
+
+.PHONY: guards-page
+guards-page: ## Write the table of docs/guards.md from xtask/guards
+	@$(CARGO) run --quiet --package xtask --locked -- guard-page
+
 .PHONY: lint
-lint: ## Format, clippy, documentation, dependency directions, licences, generated files
+lint: ## Format, clippy, documentation, dependency directions, licences, generated files, table of guards
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet

@@ -1,13 +1,15 @@
 //! Checks over the workspace itself, run by `make lint` as `cargo run -q -p xtask -- tidy`.
 //!
 //! Each check is a pure function from what it reads (`cargo metadata`, `deny.toml`, the tracked files) to
-//! findings. Here are only the arguments, the reading and the output.
+//! findings. Here are only the arguments, the reading and the output. `guards` is more than a check, and takes minutes:
+//! `make guards` runs it.
 
 mod bans;
 mod deps;
 mod finding;
 #[cfg(test)]
 mod fixture;
+mod guards;
 mod layers;
 mod licences;
 mod metadata;
@@ -39,7 +41,11 @@ Commands:
   deny   licences and crates are those that deny.toml allows
   sizes  no Rust file is too long to read
   words  no tracked file names a path of somebody's machine
+  guard-table  the table of guards fits the sources and docs/guards.md
   tidy   all of these
+
+  guards [TEXT]  take each guard away (or those with TEXT in their title) in a copy, and see its test fail
+  guard-page     write the table of docs/guards.md
 
 Exit code: 0 if all is well, 1 if there are findings or a check could not run, 2 if called wrongly.
 ";
@@ -51,10 +57,11 @@ enum Check {
     Deny,
     Sizes,
     Words,
+    GuardTable,
 }
 
 impl Check {
-    const ALL: &[Self] = &[Self::Deps, Self::Deny, Self::Sizes, Self::Words];
+    const ALL: &[Self] = &[Self::Deps, Self::Deny, Self::Sizes, Self::Words, Self::GuardTable];
 
     fn name(self) -> &'static str {
         match self {
@@ -62,6 +69,7 @@ impl Check {
             Self::Deny => "deny",
             Self::Sizes => "sizes",
             Self::Words => "words",
+            Self::GuardTable => "guard-table",
         }
     }
 }
@@ -70,14 +78,21 @@ impl Check {
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
     Run(Vec<Check>),
+    /// Take guards away; those with this text in their title.
+    Guards(String),
+    GuardPage,
     Help,
 }
 
 fn parse(arguments: &[String]) -> Result<Request, String> {
-    let [command] = arguments else {
-        return Err(format!("expected one command, got {}", arguments.len()));
+    let command = match arguments {
+        [command] => command,
+        [command, only] if command == "guards" => return Ok(Request::Guards(only.clone())),
+        other => return Err(format!("expected one command, got {}", other.len())),
     };
     match command.as_str() {
+        "guards" => Ok(Request::Guards(String::new())),
+        "guard-page" => Ok(Request::GuardPage),
         "tidy" => Ok(Request::Run(Check::ALL.to_vec())),
         "help" | "-h" | "--help" => Ok(Request::Help),
         name => match Check::ALL.iter().find(|check| check.name() == name) {
@@ -95,9 +110,29 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Request::Run(checks)) => run(&checks),
+        Ok(Request::Guards(only)) => {
+            let root = Workspace::new().root;
+            let target = guards::target(&root);
+            ended("guards", target.and_then(|it| guards::run(&root, &it, &only, say)))
+        }
+        Ok(Request::GuardPage) => {
+            ended("guard-page", guards::write_page(&Workspace::new().root).map(|()| true))
+        }
         Err(error) => {
             complain(&format!("xtask: {error}\n\n{}", USAGE.trim_end()));
             ExitCode::from(2)
+        }
+    }
+}
+
+/// How a command that is no check ends.
+fn ended(name: &str, result: Result<bool, String>) -> ExitCode {
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            complain(&format!("xtask: {name} could not run: {error}"));
+            ExitCode::FAILURE
         }
     }
 }
@@ -166,6 +201,7 @@ impl Workspace {
                 Ok(report.findings)
             }
             Check::Words => Ok(words::check(self.files()?)),
+            Check::GuardTable => guards::check(&self.root, self.files()?),
         }
     }
 
@@ -204,6 +240,9 @@ mod tests {
         assert_eq!(parsed(&["--help"]), Ok(Request::Help));
         assert_eq!(parsed(&[]), Err("expected one command, got 0".to_owned()));
         assert_eq!(parsed(&["deps", "deny"]), Err("expected one command, got 2".to_owned()));
+        assert_eq!(parsed(&["guards"]), Ok(Request::Guards(String::new())));
+        assert_eq!(parsed(&["guards", "updates"]), Ok(Request::Guards("updates".to_owned())));
+        assert_eq!(parsed(&["guard-page"]), Ok(Request::GuardPage));
         assert_eq!(parsed(&["dep"]), Err("unknown command `dep`".to_owned()));
     }
 

@@ -44,7 +44,8 @@ impl Grove {
             self.restart(report, restart).await?;
         }
         let next = [plan.next, by_policy.next].into_iter().flatten().min().map(|it| self.until(it));
-        if !plan.restarts.is_empty() {
+        // One restart at a time: what was just noted is looked at anew first.
+        if !plan.restarts.is_empty() || !by_policy.restarts.is_empty() {
             return Ok(next);
         }
         Ok(next.into_iter().chain(self.place_anew(report).await?).min())

@@ -245,6 +245,28 @@ async fn scaling_goes_on_during_an_update() {
     assert_eq!(status(&world, "/updatedReplicas"), 3);
 }
 
+/// Nothing that is remembered of the one that is gone, in the middle of an update too, counts for its namesake.
+#[tokio::test(start_paused = true)]
+async fn a_set_that_is_made_again_under_its_name_begins_anew() {
+    let mut world = ready(8, 1).await;
+    world.unready = vec!["inf-0-fe"];
+    image(&world, &[0], "engine:2");
+    world.settle().await;
+    assert_eq!(condition(&world, "UpdateInProgress"), "True/ReplacingPods");
+    world.delete("podcliquesets.grove.io", "inf");
+    world.settle().await;
+    world.unready.clear();
+    world.create("podcliquesets.grove.io", example(1));
+    world.settle().await;
+    assert_eq!(status(&world, "/availableReplicas"), 1);
+    assert_eq!(condition(&world, "UpdateInProgress"), "");
+    assert!(serving(&world).values().flatten().all(|it| it == "engine:1"));
+    image(&world, &[0], "engine:2");
+    world.settle().await;
+    assert_eq!(serving(&world)["inf-0-fe"], ["engine:2", "engine:2"]);
+    assert_eq!(condition(&world, "UpdateInProgress"), "False/UpdateEnded");
+}
+
 /// What an update may cost: beside its deletion and creation two writes for each replaced pod, everything included. Cliques
 /// have eight pods here: what is written once for a clique or a replica (its template, the beginning and the end) is shared.
 #[tokio::test(start_paused = true)]

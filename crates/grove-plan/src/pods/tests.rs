@@ -1,6 +1,7 @@
 //! What is created and deleted, row by row; then the laws that hold for any pods.
 
 mod lost;
+mod updates;
 
 use proptest::{prelude::*, sample::select};
 

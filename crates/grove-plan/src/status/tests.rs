@@ -3,7 +3,7 @@
 use grove_api::wire::Time;
 
 use super::*;
-use crate::fixture::at;
+use crate::fixture::{Deployed, GENERATION, at};
 
 fn condition(status: &str, reason: &str, message: &str, second: i64) -> Condition {
     Condition {
@@ -54,6 +54,20 @@ fn counters_can_wait() {
     let flipped =
         PodCliqueSetStatus { conditions: vec![condition("True", "A", "", 1)], ..Default::default() };
     assert_eq!(urgency(Some(&set(0)), &flipped), Urgency::Now);
+}
+
+/// A clique that was just made has said nothing yet. Its pods are of the template that it was made from, and do not go for
+/// that; it is only outdated where somebody knows better.
+#[test]
+fn what_is_new_is_not_replaced_again() {
+    let made = Deployed::new(1, "fe=2/1").all("r");
+    assert!(!made.states()["inf-0-fe"].is_outdated(GENERATION));
+    let behind = CliqueState { is_behind: true, ..made.states()["inf-0-fe"].clone() };
+    assert!(behind.is_outdated(GENERATION));
+    let noted = made.written();
+    assert!(!noted.states()["inf-0-fe"].is_outdated(GENERATION));
+    assert!(noted.states()["inf-0-fe"].is_outdated("gen-3"));
+    assert!(noted.with("inf-0-fe", "0r 1ro").states()["inf-0-fe"].is_outdated(GENERATION));
 }
 
 #[test]

@@ -87,6 +87,22 @@ fn a_group_scales_by_whole_copies_from_the_end() {
     assert_eq!(world.places().iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), ["inf-0"]);
 }
 
+/// What is too much is told by its index, and not by counting: a copy that somebody deleted leaves a gap.
+#[test]
+fn a_gap_in_a_group_costs_no_other_replica() {
+    let mut world = settled(INF);
+    world.remove(Kind::Clique, "inf-0-pd-0-pre");
+    world.remove(Kind::Clique, "inf-0-pd-0-dec");
+    scale_group(&mut world, 2);
+    let want = [
+        "create PodClique inf-0-pd-0-pre",
+        "create PodClique inf-0-pd-0-dec",
+        "delete PodClique inf-0-pd-2-pre",
+        "delete PodClique inf-0-pd-2-dec",
+    ];
+    assert_lines(lines(&world.plan_group("inf-0-pd")), &want);
+}
+
 /// After creation the numbers belong to whoever scales: `/scale`, an autoscaler, Dynamo.
 #[test]
 fn numbers_of_pods_and_copies_are_never_written_again() {

@@ -167,6 +167,20 @@ fn an_update_begins_with_the_turn_and_ends_when_all_is_as_wanted() {
     assert_eq!(step("0r 1r 2ro", false, Pace::OnDelete), "ended", "from now on others delete them");
 }
 
+/// More were ready when it began than are wanted now.
+#[test]
+fn an_update_that_is_scaled_in_ends() {
+    let mut clique = first("fe=3/1");
+    let rolling = |clique: &PodClique, pods: &str| {
+        super::clique(&CliqueReport { has_turn: true, ..report(clique, pods) })
+    };
+    let is_open = |it: &PodCliqueStatus| it.update_progress.as_ref().unwrap().update_ended_at.is_none();
+    clique.status = Some(rolling(&clique, "0ro 1ro 2ro"));
+    clique.spec.replicas = Some(2);
+    assert!(is_open(&rolling(&clique, "0r 1n")));
+    assert!(!is_open(&rolling(&clique, "0r 1r")));
+}
+
 #[test]
 fn an_update_names_the_pod_that_goes() {
     let clique = first("fe=2/1");

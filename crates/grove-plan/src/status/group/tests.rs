@@ -120,6 +120,26 @@ fn an_update_suspends_judgement() {
     }
 }
 
+/// Neither before as much serves as when it began, nor never because it was scaled in meanwhile.
+#[test]
+fn an_update_ends_when_as_many_are_available_as_when_it_began() {
+    let rolling =
+        |deployed: &Deployed| super::group(&GroupReport { has_turn: true, ..deployed.group("inf-0-pd") });
+    let mut deployed = ready().with("inf-0-pd-0-pre", "0ro").written();
+    let begun = rolling(&deployed);
+    let ended = |it: &PodCliqueScalingGroupStatus| {
+        it.update_progress.as_ref().and_then(|it| it.update_ended_at.clone()).is_some()
+    };
+    assert_eq!((ended(&begun), begun.update_progress.as_ref().unwrap().available_at_start), (false, 3));
+    deployed = deployed.with("inf-0-pd-0-pre", "0b").written();
+    deployed.groups.get_mut("inf-0-pd").unwrap().status = Some(begun);
+    assert!(!ended(&rolling(&deployed)), "one is of the new template, and does not serve yet");
+    let mut whole = deployed.with("inf-0-pd-0-pre", "0r");
+    assert!(ended(&rolling(&whole)));
+    whole.groups.get_mut("inf-0-pd").unwrap().spec.replicas = 2;
+    assert!(ended(&rolling(&whole)), "three will never be there");
+}
+
 #[test]
 fn selector_generation_and_errors() {
     let mut deployed = Deployed::new(1, GROUP);
