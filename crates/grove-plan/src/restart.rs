@@ -107,6 +107,7 @@ impl Restart {
     }
 
     /// Likewise, with this count of the restart policy. Both are noted in one write: no restart is forgotten.
+    #[must_use]
     pub fn counted(self, count: RestartCount) -> Self {
         Self { count: Some(count), ..self }
     }
