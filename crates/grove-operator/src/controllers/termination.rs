@@ -65,13 +65,13 @@ impl Grove {
         &self,
         report: &SetReport<'_>,
         cliques: &[String],
-        noted: impl Fn(Option<&PodCliqueStatus>) -> PodCliqueStatus,
+        change: impl Fn(Option<&PodCliqueStatus>) -> PodCliqueStatus,
     ) -> Result<(), Error> {
         let mut patches = Vec::new();
         for clique in cliques.iter().filter_map(|it| report.cliques.get(it.as_str())) {
             let clique = clique.clique;
             let old = clique.status.as_ref();
-            patches.push((Key::of(clique), status_patch(old, &noted(old), version(clique))));
+            patches.push((Key::of(clique), status_patch(old, &change(old), version(clique))));
         }
         let mut notes = stream::iter(patches)
             .map(|(key, patch)| async move {

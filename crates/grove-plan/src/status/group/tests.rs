@@ -18,7 +18,7 @@ fn ready() -> Deployed {
 #[test]
 fn a_replica_counts_when_every_member_does() {
     // Scheduled, available, updated; whether enough is not in breach.
-    let rows = [
+    let rows = vec![
         ("all", ready(), [3, 3, 3], true),
         ("not all bound", ready().with("inf-0-pd-2-dec", "0r 1g"), [2, 2, 2], true),
         ("not all ready", ready().with("inf-0-pd-1-pre", "0b"), [3, 2, 2], true),
