@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn a_pod_is_in_trouble_by_what_it_does_not_tolerate() {
         // Taints, tolerations, and what it is: a reason and the seconds for which it is tolerated.
-        let rows: [(&[&str], &[&str], Option<(LossReason, i64)>); 16] = [
+        type Row = (&'static [&'static str], &'static [&'static str], Option<(LossReason, i64)>);
+        let rows: [Row; 16] = [
             (&[], &[], None),
             (&[UNREACHABLE], &[], Some((LossReason::Unreachable, 0))),
             (&[NOT_READY], &[], Some((LossReason::NotReady, 0))),

@@ -42,14 +42,14 @@ impl Grove {
         &self,
         clique: &PodClique,
         pods: &[Arc<PodView>],
-        read: impl FnOnce(&Seen<'_>) -> R,
+        read: impl FnOnce(Seen<'_>) -> R,
     ) -> Option<R> {
         let patience = self.node_loss?;
         let names = pods.iter().map(|it| it.fact.node.as_str()).filter(|it| !it.is_empty());
         let known: BTreeMap<&str, Arc<NodeView>> =
             names.filter_map(|it| Some((it, self.seen.nodes.get("", it)?))).collect();
         let nodes: BTreeMap<&str, &NodeFact> = known.iter().map(|(name, it)| (*name, &it.fact)).collect();
-        Some(read(&Seen {
+        Some(read(Seen {
             pods: pods.iter().map(|it| &it.fact).collect(),
             nodes,
             noted: clique.status.as_ref().map(|it| it.lost_nodes.as_slice()).unwrap_or_default(),

@@ -73,7 +73,7 @@ impl Grove {
             let old = clique.status.as_ref();
             patches.push((Key::of(clique), status_patch(old, &change(old), version(clique))));
         }
-        let mut notes = stream::iter(patches)
+        let mut writes = stream::iter(patches)
             .map(|(key, patch)| async move {
                 let noted = self.writer.patch_status(&key.namespace, &key.name, &patch).await?;
                 self.seen.cliques.cache.written(noted);
@@ -81,7 +81,7 @@ impl Grove {
             })
             .buffer_unordered(IN_FLIGHT);
         let mut failed = None;
-        while let Some(result) = notes.next().await {
+        while let Some(result) = writes.next().await {
             if let Err(error) = result {
                 failed.get_or_insert(error);
             }

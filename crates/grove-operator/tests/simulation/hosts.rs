@@ -85,7 +85,9 @@ impl World {
     /// One turn of the scheduler: what waits is bound, where there is room.
     pub(crate) fn schedule(&self, waiting: &[Arc<Object>]) {
         if self.hosts.names.is_empty() {
-            waiting.iter().for_each(|it| self.bind(it, "node"));
+            for pod in waiting {
+                self.bind(pod, "node");
+            }
             return;
         }
         let pods = self.list("pods");
@@ -100,7 +102,9 @@ impl World {
         let free: Vec<&String> = self.hosts.names.iter().filter(is_free).collect();
         let places: Vec<&String> = if self.hosts.packed {
             let mut racks: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
-            free.into_iter().for_each(|it| racks.entry(rack(it)).or_default().push(it));
+            for host in free {
+                racks.entry(rack(host)).or_default().push(host);
+            }
             let theirs =
                 pods.iter().filter(|it| !is_leaving(it)).filter_map(|it| node_of(it)).map(rack).next();
             let fits = |(rack, hosts): &(&str, Vec<&String>)| {

@@ -18,7 +18,7 @@ use crate::{
 const PATIENCE: Patience =
     Patience { after: SignedDuration::from_secs(60), replace_unit_after: SignedDuration::from_secs(40) };
 /// Grace of a pod, and what it may take longer.
-const STUCK: Duration = Duration::from_secs(30 + 30);
+const STUCK: Duration = Duration::from_mins(1);
 const A: &str = "w-0-a";
 
 /// Two pods of `a`, all of which are needed, and one of `b`.
@@ -148,14 +148,14 @@ async fn a_node_that_is_gone_is_gone_since_it_was_noticed_also_for_the_next_oper
     let (before, node) = (nodes(&world), host(&world));
     world.unplug(&node);
     world.settle().await;
-    let note = noted(&world);
-    assert_eq!(note[0]["reason"], "Gone");
+    let said = noted(&world);
+    assert_eq!(said[0]["reason"], "Gone");
     world.kill();
     wait(&world, 40).await;
     world.start();
     world.simulate();
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!((noted(&world), nodes(&world)), (note, before.clone()), "it counts on, and not from anew");
+    assert_eq!((noted(&world), nodes(&world)), (said, before.clone()), "it counts on, and not from anew");
     wait(&world, 5).await;
     world.settle().await;
     tokio::time::sleep(STUCK).await;

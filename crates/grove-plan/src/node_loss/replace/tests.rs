@@ -20,15 +20,15 @@ fn binding() -> ClusterTopologyBinding {
     ClusterTopologyBinding::new("racks", spec)
 }
 
-fn required(domain: &str) -> Option<TopologyConstraint> {
+fn required(domain: &str) -> TopologyConstraint {
     let pack = TopologyPack { required: Some(domain.to_owned()), preferred: None };
-    Some(TopologyConstraint { pack: Some(pack), ..TopologyConstraint::default() })
+    TopologyConstraint { pack: Some(pack), ..TopologyConstraint::default() }
 }
 
 /// A set that ran and has to be in one rack.
 fn running() -> Deployed {
     let mut deployed = Deployed::new(2, SET).made(0).all("r").written_at(60);
-    deployed.set.spec.template.topology_constraint = required("rack");
+    deployed.set.spec.template.topology_constraint = Some(required("rack"));
     deployed
 }
 
@@ -122,7 +122,7 @@ fn it_stays_quiet() {
     let mut free = lost();
     free.set.spec.template.topology_constraint = None;
     assert_eq!(due(&free, 900), "", "it may be anywhere");
-    free.set.spec.template.topology_constraint = required("galaxy");
+    free.set.spec.template.topology_constraint = Some(required("galaxy"));
     assert_eq!(due(&free, 900), "", "there is no such domain");
     let mut never = lost();
     never.set.spec.template.gang_termination = Some(GangTermination::Disabled);
@@ -162,10 +162,10 @@ fn a_group_replica_moves_alone_where_it_may() {
     let mut own = lost("inf-0-pd-0-dec");
     own.set.spec.template.topology_constraint = None;
     assert_eq!(due(&own, 900), "");
-    own.set.spec.template.scaling_groups[0].topology_constraint = required("rack");
+    own.set.spec.template.scaling_groups[0].topology_constraint = Some(required("rack"));
     assert_eq!(due(&own, 900), "inf-0-pd:0");
     own.set.spec.template.scaling_groups[0].topology_constraint = None;
-    own.set.spec.template.cliques[2].topology_constraint = required("rack");
+    own.set.spec.template.cliques[2].topology_constraint = Some(required("rack"));
     assert_eq!(due(&own, 900), "inf-0-pd:0");
     // Too few others are left.
     let all = lose(lose(lost("inf-0-pd-2-dec"), "inf-0-pd-1-dec", "0p@101 1p@101"), "inf-0-pd-0-dec", "");
