@@ -112,6 +112,11 @@ bench-cluster: ## Measure the operator and a bare loop with 1,000 pods on a real
 	@$(CARGO) build --quiet --locked --release --package grove
 	@$(CARGO) run --quiet --locked --release --package grove-e2e -- bench --backends "$(BACKENDS)"
 
+.PHONY: upgrade
+upgrade: operator ## Exchange the operator of another commit for this one and back under 1,000 pods: FROM=COMMIT
+	@test -n "$(FROM)" || { echo "say which commit was there before: make upgrade FROM=COMMIT"; exit 2; }
+	@$(E2E) upgrade --from "$(FROM)" $(UPGRADE)
+
 .PHONY: e2e
 e2e: operator ## Run the scenarios on a real control plane: ONLY=text, SCHEDULERS=kai
 	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)"

@@ -9,3 +9,4 @@ pub mod operator;
 pub mod scenario;
 pub mod scenarios;
 pub mod up;
+pub mod upgrade;

@@ -11,6 +11,7 @@ use grove_e2e::{
     scenario::{self, Selection},
     scenarios,
     up::{self, UpOptions},
+    upgrade::{self, UpgradeOptions},
 };
 
 /// A real Kubernetes control plane on loopback, and scenarios that run on it.
@@ -74,6 +75,8 @@ enum Command {
     },
     /// Measure what the machine can do at best, by a loop that only writes.
     Bench(BenchOptions),
+    /// Exchange the operator of another commit for this one and back under running pods: none may notice.
+    Upgrade(UpgradeOptions),
     /// Holds processes for another harness; not for people.
     #[command(hide = true)]
     Reaper,
@@ -154,6 +157,7 @@ async fn run(command: Command) -> Result<bool> {
             scenario::run(if compat { scenarios::COMPAT } else { scenarios::ALL }, &selection).await
         }
         Command::Bench(options) => bench::run(options).await.map(|()| true),
+        Command::Upgrade(options) => upgrade::run(options).await,
         Command::Reaper => Ok(true),
     }
 }

@@ -1,6 +1,6 @@
 //! Objects of any kind, as YAML text or JSON.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use grove_api::manifest;
@@ -64,8 +64,12 @@ pub async fn api_for(
 
 /// Installs our CRDs from `crds/`, as a user does, and waits until they are served.
 pub async fn install_crds(client: &Client) -> Result<()> {
-    let folder = repository().join("crds");
-    for file in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+    install_crds_from(client, &repository().join("crds")).await
+}
+
+/// Likewise from a folder.
+pub(crate) async fn install_crds_from(client: &Client, folder: &Path) -> Result<()> {
+    for file in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         apply_text(client, &std::fs::read_to_string(file?.path())?, None).await?;
     }
     until_crds_established(client).await

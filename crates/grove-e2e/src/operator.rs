@@ -25,6 +25,8 @@ const DEADLINE: Duration = Duration::from_mins(1);
 pub struct OperatorOptions {
     /// What to call it; its files and its log have this name.
     pub name: String,
+    /// The program; none: the one beside ours.
+    pub program: Option<PathBuf>,
     /// Whether it asks to lead before it works. One that was killed leads on until its lease has run out.
     pub leader_election: bool,
     /// Lease duration, renew deadline, retry period.
@@ -49,6 +51,7 @@ impl Default for OperatorOptions {
     fn default() -> Self {
         Self {
             name: "operator".to_owned(),
+            program: None,
             leader_election: true,
             lease: ["15s", "10s", "2s"],
             webhooks: false,
@@ -84,7 +87,7 @@ pub struct Operator {
 impl Operator {
     /// Installs what an operator needs, starts it and waits until it is ready. The cluster has to know our kinds.
     pub async fn start(cluster: &Cluster, options: OperatorOptions) -> Result<Self> {
-        let program = program()?;
+        let program = options.program.clone().map_or_else(program, Ok)?;
         let folder = cluster.options.folder.clone();
         let config = folder.join(format!("{}.yaml", options.name));
         // The webhooks stay where the API server was told that they are.
