@@ -11,6 +11,9 @@ use grove_simulation::{
     run, shrink,
 };
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The operator in a cluster in memory where everything goes wrong that can, decided by a seed.
 #[derive(Parser)]
 struct Cli {

@@ -43,9 +43,8 @@ impl Grove {
         let set = report.set;
         info!(set = ?Key::of(set), unit = %exhausted.unit, "its restart budget is exhausted");
         self.note(report, &exhausted.cliques, |old| exhausted.noted(old)).await?;
-        if exhausted.is_new {
-            self.tell(set, EventKind::Warning, reasons::EXHAUSTED, "Restart", exhausted.words.clone());
-        }
+        // Told when all of them say so, whoever began it.
+        self.tell(set, EventKind::Warning, reasons::EXHAUSTED, "Restart", exhausted.words.clone());
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use grove_apiserver::{Fault, WriteRequest};
+use grove_apiserver::{Action, Fault, PatchBody, WriteRequest};
 use serde_json::{Value, json};
 
 use crate::{
@@ -164,6 +164,28 @@ async fn pauses_grow_the_budget_ends_and_somebody_resets_it() {
     comes_back(world).await;
 }
 
+/// One of two notes meets a clique that somebody changed meanwhile: the next look writes it, and the Event is not lost.
+#[tokio::test(start_paused = true)]
+async fn the_end_is_told_also_where_it_was_noted_in_two_goes() {
+    let policy = json!({ "scope": "GroupReplica", "maxRestarts": 0 });
+    let mut world = running(7, policy).await;
+    world.kill();
+    world.tells = true;
+    world.start();
+    world.settle().await;
+    let mut notes = 0;
+    world.server.before_write(move |write| {
+        let is_note = matches!(&write.action, Action::Patch(PatchBody::Merge(patch))
+            if patch.pointer("/status/restarts/exhaustedAt").is_some());
+        notes += usize::from(is_note);
+        if is_note && notes == 2 { Fault::refuse(409, "Conflict", "changed meanwhile") } else { Fault::None }
+    });
+    fail(&world, "w-0-x-1-c", false);
+    world.settle().await;
+    assert_eq!(say_so(&world, "w-0-x-1-b"), [true, true]);
+    assert_eq!(told(&world, "RestartBudgetExhausted").len(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn pods_alone_have_a_budget_too() {
     let policy = json!({ "scope": "Pod", "maxRestarts": 2, "backoff": { "initial": "60s" } });
@@ -214,7 +236,7 @@ async fn pods_alone_have_a_budget_too() {
 #[tokio::test(start_paused = true)]
 async fn an_operator_that_dies_in_between_counts_once() {
     let is_note: fn(&WriteRequest) -> bool = |it| {
-        matches!(&it.action, grove_apiserver::Action::Patch(grove_apiserver::PatchBody::Merge(patch))
+        matches!(&it.action, Action::Patch(PatchBody::Merge(patch))
             if patch.pointer("/status/restarts/count").is_some())
     };
     let is_delete: fn(&WriteRequest) -> bool = |it| it.verb() == "delete" && it.resource.id() == "pods";

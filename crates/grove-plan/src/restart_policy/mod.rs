@@ -49,8 +49,6 @@ pub struct Exhausted {
     pub words: String,
     /// Cliques that do not say so yet.
     pub cliques: Vec<String>,
-    /// Whether none does.
-    pub is_new: bool,
 }
 
 impl Exhausted {
@@ -97,9 +95,8 @@ impl PolicyPlan {
         let cliques: Vec<String> =
             members.iter().filter(|it| !says_so(it)).map(|it| it.0.to_owned()).collect();
         if !cliques.is_empty() {
-            let is_new = cliques.len() == members.len();
             let words = rules.exhausted_words(&unit, count);
-            self.exhausted.push(Exhausted { unit, count: count.clone(), words, cliques, is_new });
+            self.exhausted.push(Exhausted { unit, count: count.clone(), words, cliques });
         }
     }
 }
