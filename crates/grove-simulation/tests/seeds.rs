@@ -28,6 +28,13 @@ fn odd_seeds_break_no_rule() {
     play((1..10).step_by(2));
 }
 
+/// An update of a group that began under the hash of the template before, because the new one was noted late: it was never told
+/// that it is another one.
+#[test]
+fn a_group_hears_of_the_template_that_is_noted_after_its_update_began() {
+    play(std::iter::once(1029));
+}
+
 #[test]
 fn the_same_seed_runs_the_same_twice() {
     let digest = |seed| run(&Plan::new(seed), false).unwrap().digest;

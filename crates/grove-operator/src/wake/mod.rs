@@ -97,9 +97,11 @@ impl Grove {
             for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
                 self.queues.report(StatusKey::Clique(Key::of(clique.as_ref())));
             }
-            // They do nothing before a change of the template is noted.
+            // They do nothing before a change of the template is noted, and say of which one their update is.
             for group in self.seen.groups.of_owner(set.metadata.uid.as_deref().unwrap_or_default()) {
-                self.queues.groups.add(Key::of(group.as_ref()));
+                let key = Key::of(group.as_ref());
+                self.queues.groups.add(key.clone());
+                self.queues.report(StatusKey::Group(key));
             }
         }
         if old.is_some_and(|old| {
