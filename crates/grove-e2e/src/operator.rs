@@ -114,6 +114,10 @@ impl Operator {
         match operator.start_again().await {
             Ok(()) => Ok(operator),
             Err(error) => {
+                // Who ended by itself would count as the end of every later one.
+                if let Some(process) = operator.process.take() {
+                    operator.reaper.end_by(&process, Signal::KILL).await?;
+                }
                 // Nobody would answer them.
                 if operator.has_webhooks() {
                     account::remove_webhooks(&cluster.client).await?;
@@ -132,8 +136,13 @@ impl Operator {
     /// Starts it and does not wait.
     pub async fn launch(&mut self) -> Result<()> {
         ensure!(self.process.is_none(), "{} runs already", self.options.name);
-        let [health, metrics] = free_ports()?;
-        self.ports = [self.ports[0], health, metrics];
+        let webhooks = self.ports[0];
+        // That of the webhooks is free until the operator takes it, and must not be given out a second time: one of three may
+        // be that.
+        let mut others = free_ports::<3>()?.into_iter().filter(|it| *it != webhooks);
+        if let (Some(health), Some(metrics)) = (others.next(), others.next()) {
+            self.ports = [webhooks, health, metrics];
+        }
         let config = self.command.folder.join(format!("{}.yaml", self.options.name));
         std::fs::write(config, configuration(&self.options, self.ports))?;
         self.process = Some(self.reaper.run(self.command.clone()).await?);
