@@ -40,6 +40,8 @@ use crate::{
 
 /// How long a set gathers changes below it before it looks at them.
 const GATHER: Duration = Duration::from_millis(200);
+/// The shortest wait.
+const SOON: Duration = Duration::from_millis(1);
 /// Requests that one reconcile has under way at a time.
 const IN_FLIGHT: usize = 32;
 
@@ -97,6 +99,11 @@ pub(crate) struct Grove {
 impl Grove {
     fn now(&self) -> Timestamp {
         (self.clock)()
+    }
+
+    /// How long it is until then. Where that is over meanwhile, the next look is at once, and not never.
+    fn until(&self, then: Timestamp) -> Duration {
+        Duration::try_from(then.duration_since(self.now())).unwrap_or_default().max(SOON)
     }
 
     fn context<'a>(&'a self, set: &'a PodCliqueSet) -> Context<'a> {

@@ -15,7 +15,6 @@ use grove_plan::{
     status::SetReport,
 };
 use grove_runtime::{Delete, EventKind};
-use k8s_openapi::jiff::Timestamp;
 use tracing::warn;
 
 use super::{Grove, uid};
@@ -28,15 +27,7 @@ use crate::{
 /// As if the kubelet had said that the pod has ended.
 const BY_FORCE: Delete = Delete { grace: Some(0), propagation: None };
 
-/// The shortest wait.
-const SOON: Duration = Duration::from_millis(1);
-
 impl Grove {
-    /// How long it is until then. Where that is over meanwhile, the next look is at once, and not never.
-    pub(super) fn until(&self, then: Timestamp) -> Duration {
-        Duration::try_from(then.duration_since(self.now())).unwrap_or_default().max(SOON)
-    }
-
     /// Reads what is known of the nodes of a clique's pods; `None` where nobody looks at nodes.
     pub(super) fn with_losses<R>(
         &self,

@@ -66,8 +66,7 @@ impl Grove {
                 Ok(EndedPods { ended: if wait.is_some() { Ended::Stay } else { Ended::Replaced }, wait })
             }
             FailedPods::Stay(until) => {
-                let wait = until.map(|it| Duration::try_from(it.duration_since(now)).unwrap_or_default());
-                Ok(EndedPods { ended: Ended::FailedStay, wait })
+                Ok(EndedPods { ended: Ended::FailedStay, wait: until.map(|it| self.until(it)) })
             }
             FailedPods::Replaced(count) => {
                 let words = Rules::of(set, &hash).map(|it| it.words(&count)).unwrap_or_default();

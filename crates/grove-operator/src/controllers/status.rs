@@ -216,11 +216,11 @@ impl Grove {
         };
         let new = status::set(&report);
         let late = status::update_deadline(&report, new.update_progress.as_ref());
-        let late = late.and_then(|it| Duration::try_from(it.duration_since(self.now())).ok());
+        let late = late.filter(|it| *it > report.now).map(|it| self.until(it));
         let outcome = self.write_status(cache, set.as_ref(), set.status.as_ref(), &new, Mode::Prompt).await?;
         let next = self.terminate(&report).await?;
         // An update that is stuck says so when it is.
-        Ok(sooner(sooner(outcome, next), late.filter(|it| !it.is_zero())))
+        Ok(sooner(sooner(outcome, next), late))
     }
 
     /// How long to wait until the status of an object is written again.
