@@ -1,6 +1,7 @@
 //! Simulated nodes: zones of blocks of racks of hosts with GPUs. kwok plays their kubelets by `stages.yaml`.
 
 mod init_containers;
+pub(crate) mod kubelet;
 mod pod_files;
 
 use std::collections::BTreeMap;

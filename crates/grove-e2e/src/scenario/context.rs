@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::{GangState, PodState, WatchLog, words::Words};
 use crate::{
     cluster::{Cluster, Gates, Scheduler},
-    nodes::Hall,
+    nodes::{Hall, kubelet},
     objects,
     operator::{Operator, OperatorOptions, account},
 };
@@ -190,9 +190,12 @@ impl Context {
 
     /// A node's kubelet is silent from now on, or back again.
     pub async fn lose_node(&self, node: &str, lost: bool) -> Result<()> {
-        let nodes: Api<Node> = Api::all(self.client());
-        let patch = json!({ "metadata": { "labels": { "e2e.grove.io/lost": lost.then_some("true") } } });
-        nodes.patch(node, &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        let client = self.client();
+        if lost {
+            kubelet::silence(&client, node).await?;
+        } else {
+            kubelet::revive(&client, node).await?;
+        }
         self.changed();
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use grove_api::{
     constants::conditions::node_lost,
     wire::{LossReason, PodClique},
@@ -16,7 +16,7 @@ use super::{
     world::World,
 };
 use crate::{
-    nodes::Hall,
+    nodes::{Hall, kubelet},
     operator::OperatorOptions,
     scenario::{Context, eventually},
 };
@@ -41,7 +41,9 @@ pub(super) async fn lost(context: &mut Context) -> Result<()> {
     let replaced = eventually("the pod is replaced", PATIENCE, || async {
         let world = World::read(context).await?;
         let pod = world.pod(CLIQUE, 0)?;
-        ensure!(pod.uid().unwrap_or_default() != uid, "it is still the one on the lost node");
+        if pod.uid().unwrap_or_default() == uid {
+            bail!("it is still the one on the lost {}", kubelet::told(&context.client(), &node).await?);
+        }
         Ok(world)
     })
     .await?;
