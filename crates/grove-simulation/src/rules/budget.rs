@@ -24,24 +24,23 @@ pub(crate) fn pod_deleted(past: &Past, uid: &str) -> Result<(), Broken> {
     if clique.restarted.had(start, |it| pod.created < *it) {
         return Ok(());
     }
-    if is_excess || is_double {
-        let ready = others.iter().filter(|it| it.ready.had(start, |it| *it)).count() as u64;
-        return if ready >= clique.minimum || !is_surely_ready(pod, start) {
-            Ok(())
-        } else {
-            let why = if is_double { "its index was given twice" } else { "there were too many" };
-            let mut broken = below(pod, clique, ready);
-            let others: Vec<_> = others.iter().map(|it| (&it.name, it.index)).collect();
-            let index = pod.index;
-            broken.words = format!(
-                "{} ({why}: {replicas} are wanted, it has {index:?}, others {others:?})",
-                broken.words
-            );
-            Err(broken)
-        };
+    let is_surplus = is_excess || is_double;
+    let ready = others.iter().filter(|it| it.ready.had(start, |it| *it)).count() as u64;
+    if is_surplus && (ready >= clique.minimum || !is_surely_ready(pod, start)) {
+        return Ok(());
     }
+    // What looks like one too many may be one that the operator knows to be gone: the update had its own reason.
     if clique.hash.had(start, |it| *it != pod.hash) {
         return update::outdated_deleted(past, pod, clique, &others);
+    }
+    if is_surplus {
+        let why = if is_double { "its index was given twice" } else { "there were too many" };
+        let mut broken = below(pod, clique, ready);
+        let others: Vec<_> = others.iter().map(|it| (&it.name, it.index)).collect();
+        let index = pod.index;
+        broken.words =
+            format!("{} ({why}: {replicas} are wanted, it has {index:?}, others {others:?})", broken.words);
+        return Err(broken);
     }
     let words = format!(
         "pod {} (index {:?}) of clique {} was deleted, of which {replicas} pods are wanted and {} would be left",
