@@ -101,6 +101,7 @@ impl Operator {
                 status: Queue::new("status", queues),
                 set_status: Queue::new("podcliqueset-status", queues),
                 backends: Queue::new("schedulerbackend", queues),
+                bindings: Queue::new("clustertopologybinding", queues),
             },
             writer: Writer::new(client.clone(), "grove-operator"),
             events,
@@ -152,7 +153,7 @@ impl Operator {
         let revisions = seen.revisions.cache.clone();
         tasks.spawn(inform(self.api(), ours.clone(), revisions, prune_revision, stop.clone()));
         tasks.spawn(inform(self.api(), ours, seen.pods.clone(), prune, stop.clone()));
-        let grove = Arc::downgrade(&self.grove);
+        let (grove, weak) = (Arc::downgrade(&self.grove), Arc::downgrade(&self.grove));
         let around = Surroundings {
             client: self.client.clone(),
             namespace: self.namespace.clone(),
@@ -162,6 +163,11 @@ impl Operator {
             changed: Arc::new(move |owner, what| {
                 if let Some(grove) = grove.upgrade() {
                     grove.scheduler_object_changed(owner, what);
+                }
+            }),
+            topology_changed: Arc::new(move || {
+                if let Some(grove) = weak.upgrade() {
+                    grove.look_at_bindings();
                 }
             }),
         };
@@ -214,6 +220,7 @@ impl Operator {
         attend(run, grove, &queues.cliques, cliques, |it, key| async move { it.reconcile_clique(key).await });
         attend(run, grove, &queues.gangs, gangs, |it, key| async move { it.reconcile_gang(key).await });
         attend(run, grove, &queues.backends, 1, |it, name| async move { it.reconcile_backend(name).await });
+        attend(run, grove, &queues.bindings, 1, |it, name| async move { it.reconcile_binding(name).await });
         for (queue, workers) in [(&queues.status, STATUS_WORKERS), (&queues.set_status, SET_STATUS_WORKERS)] {
             attend(run, grove, queue, workers, |it, key| async move { it.reconcile_status(key).await });
         }
@@ -234,6 +241,7 @@ impl Operator {
         queues.status.close();
         queues.set_status.close();
         queues.backends.close();
+        queues.bindings.close();
         while tasks.join_next().await.is_some() {}
     }
 

@@ -56,6 +56,7 @@ const UNEXERCISED: &[(&str, &str, &str)] = &[
     ("update", "podcliques/finalizers", PLUGIN),
     ("update", "podcliquescalinggroups/finalizers", PLUGIN),
     ("update", "podgangs/finalizers", PLUGIN),
+    ("update", "clustertopologybindings/finalizers", PLUGIN),
     ("get", "podcliques", CHANCE),
     ("get", "podcliquescalinggroups", CHANCE),
     ("get", "podgangs", CHANCE),

@@ -13,6 +13,7 @@ mod start_order;
 #[allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "test support; unit tests use more of it")]
 mod table;
 mod termination;
+mod topology;
 mod up;
 mod updates;
 
@@ -41,6 +42,7 @@ pub const ALL: &[&[Scenario]] = &[
     start_order::TABLE,
     backends::TABLE,
     backends::GANGS,
+    topology::TABLE,
     updates::TABLE,
     termination::TABLE,
     operator::TABLE,

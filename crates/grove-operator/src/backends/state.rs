@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use grove_api::{config::SchedulerProfiles, constants::schedulers};
 use grove_runtime::Applier;
-use grove_scheduler::{Registry, Scheduler, SchedulerBackend};
+use grove_scheduler::{Registry, Scheduler, SchedulerBackend, TopologyPart};
 use parking_lot::RwLock;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -125,6 +125,11 @@ impl Backends {
     /// Changes whenever something new was found.
     pub(crate) fn changes(&self) -> watch::Receiver<Epochs> {
         self.changes.subscribe()
+    }
+
+    /// Those that are configured and have topology objects of their own, by name.
+    pub(crate) fn with_topology(&self) -> impl Iterator<Item = (&'static str, &dyn TopologyPart)> {
+        self.configured().filter_map(|(name, entry, _)| Some((name, entry.backend.topology()?)))
     }
 
     pub(super) fn configured(&self) -> impl Iterator<Item = (&'static str, &Entry, &Value)> {

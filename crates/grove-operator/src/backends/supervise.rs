@@ -55,6 +55,8 @@ pub(crate) struct Surroundings {
     pub(crate) backends: Arc<Backends>,
     /// Called with the UID of an owner when an object of it changed.
     pub(crate) changed: OnChange,
+    /// Called when a topology object of a scheduler changed, whosever it is.
+    pub(crate) topology_changed: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// Supervises every backend that the configuration asks for, until `stop`.
@@ -238,6 +240,11 @@ impl One {
             Arc::new(Applier::new(writer, annotations::APPLIED, of(Uses::Writes), &self.around.informers));
         let changed = Arc::clone(&self.around.changed);
         applier.on_change(move |owner, what| changed(owner, what));
+        let topology = self.around.backends.with_topology().find(|it| it.0 == self.name);
+        if let Some(cache) = topology.and_then(|(_, part)| applier.cache(&part.resource())) {
+            let changed = Arc::clone(&self.around.topology_changed);
+            cache.listen(move |_| changed());
+        }
         let running = Arc::clone(&applier);
         tokio::spawn({
             let (client, stop) = (client.clone(), stop.clone());

@@ -1,6 +1,7 @@
 //! The controllers. Each reads the caches (observe), asks `grove-plan` what to do (plan), and does it (act).
 
 mod backend;
+mod binding;
 mod children;
 mod clique;
 mod deletion;
@@ -57,6 +58,8 @@ pub(crate) struct Queues {
     pub(crate) set_status: Queue<StatusKey>,
     /// Names of scheduler backends.
     pub(crate) backends: Queue<String>,
+    /// Names of ClusterTopologyBindings.
+    pub(crate) bindings: Queue<String>,
 }
 
 impl Queues {

@@ -143,6 +143,21 @@ pub(super) const TABLE: &[Row] = &[
          to say so",
     ),
     everywhere(
+        Feature::Topology,
+        GROUP,
+        &["clustertopologybindings/status"],
+        &["patch"],
+        "whether the schedulers' own topology objects have the same levels",
+    ),
+    everywhere(
+        Feature::Topology,
+        GROUP,
+        &["clustertopologybindings/finalizers"],
+        &["update"],
+        "a scheduler's topology object names its binding with blockOwnerDeletion: the plugin \
+         OwnerReferencesPermissionEnforcement asks for it",
+    ),
+    everywhere(
         Feature::Schedulers,
         GROUP,
         &["schedulerbackends"],

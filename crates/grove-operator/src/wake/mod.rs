@@ -240,10 +240,13 @@ impl Grove {
         new: Option<&Arc<ClusterTopologyBinding>>,
     ) {
         let Some(binding) = new.or(old).filter(|_| asks(old, new)) else { return };
+        self.queues.bindings.add(binding.metadata.name.clone().unwrap_or_default());
         for set in self.seen.sets.list() {
             if topology_name(&set) == binding.metadata.name.as_deref() {
                 let uid = set.metadata.uid.as_deref().unwrap_or_default();
                 for gang in self.seen.gangs.of_owner(uid) {
+                    // A scheduler may know the topology by another name now.
+                    self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
                     self.queues.gangs.add(Key::of(gang.as_ref()));
                 }
                 self.queues.report(StatusKey::Set(Key::of(set.as_ref())));

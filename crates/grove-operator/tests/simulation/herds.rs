@@ -1,14 +1,16 @@
-//! A scheduler of the tests, whose backend does as it is told: it describes a gang by a Herd.
+//! A scheduler of the tests, whose backend does as it is told: it describes a gang by a Herd, and a topology by a
+//! Pasture.
 
 use std::sync::Arc;
 
 use grove_api::{
     config::check_keys,
     field::{Errors, Path},
+    wire::ClusterTopologyBinding,
 };
 use grove_scheduler::{
     Answer, Capabilities, Gang, Object, PrepareError, Probe, Probed, RenderError, ResourceUse, Scheduler,
-    SchedulerBackend, Uses,
+    SchedulerBackend, TopologyPart, Uses,
 };
 use k8s_openapi::api::core::v1::Pod;
 use kube::core::{ApiResource, GroupVersionKind};
@@ -16,6 +18,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 pub(crate) const HERDS: &str = "herds.toy.example.com";
+pub(crate) const PASTURES: &str = "pastures.toy.example.com";
 /// What pods carry as their scheduler.
 pub(crate) const TOY: &str = "toy-scheduler";
 
@@ -50,14 +53,29 @@ pub(crate) fn herds() -> ApiResource {
     ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("toy.example.com", "v1", "Herd"), "herds")
 }
 
+fn pastures() -> ApiResource {
+    let kind = GroupVersionKind::gvk("toy.example.com", "v1", "Pasture");
+    ApiResource::from_gvk_with_plural(&kind, "pastures")
+}
+
 /// The definition of Herds.
 pub(crate) fn definition() -> Value {
+    definition_of("Herd", "herd", "Namespaced")
+}
+
+/// The definition of Pastures.
+pub(crate) fn pasture_definition() -> Value {
+    definition_of("Pasture", "pasture", "Cluster")
+}
+
+fn definition_of(kind: &str, singular: &str, scope: &str) -> Value {
+    let plural = format!("{singular}s");
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": { "name": HERDS },
+        "metadata": { "name": format!("{plural}.toy.example.com") },
         "spec": {
-            "group": "toy.example.com", "scope": "Namespaced",
-            "names": { "kind": "Herd", "plural": "herds", "singular": "herd", "listKind": "HerdList" },
+            "group": "toy.example.com", "scope": scope,
+            "names": { "kind": kind, "plural": plural, "singular": singular, "listKind": format!("{kind}List") },
             "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": {
                 "type": "object", "x-kubernetes-preserve-unknown-fields": true,
             } } }],
@@ -75,7 +93,14 @@ impl SchedulerBackend for Toy {
     }
 
     fn resources(&self, _: &Value) -> Vec<ResourceUse> {
-        vec![ResourceUse { resource: herds(), uses: Uses::Writes, reason: "gangs" }]
+        vec![
+            ResourceUse { resource: herds(), uses: Uses::Writes, reason: "gangs" },
+            ResourceUse { resource: pastures(), uses: Uses::Writes, reason: "topologies" },
+        ]
+    }
+
+    fn topology(&self) -> Option<&dyn TopologyPart> {
+        Some(&Pastures)
     }
 
     fn probes(&self, _: &Value) -> Vec<Probe> {
@@ -88,6 +113,35 @@ impl SchedulerBackend for Toy {
             None => Ok(Arc::new(self.clone())),
         }
     }
+}
+
+/// A Pasture has the node labels of the levels, and cannot be changed.
+#[derive(Debug)]
+struct Pastures;
+
+impl TopologyPart for Pastures {
+    fn resource(&self) -> ApiResource {
+        pastures()
+    }
+
+    fn render(&self, binding: &ClusterTopologyBinding) -> Object {
+        let resource = pastures();
+        let value = json!({
+            "apiVersion": resource.api_version, "kind": resource.kind,
+            "metadata": { "name": self.name_of(binding) },
+            "spec": { "labels": labels_of(binding) },
+        });
+        Object { resource, value, once: Vec::new(), immutable: vec!["/spec/labels".to_owned()] }
+    }
+
+    fn drift(&self, binding: &ClusterTopologyBinding, there: &Value) -> Option<String> {
+        let labels = &there["spec"]["labels"];
+        (*labels != json!(labels_of(binding))).then(|| format!("its labels are {labels}"))
+    }
+}
+
+fn labels_of(binding: &ClusterTopologyBinding) -> Vec<&str> {
+    binding.spec.levels.iter().map(|it| it.key.as_str()).collect()
 }
 
 impl Scheduler for Toy {
@@ -124,11 +178,14 @@ impl Scheduler for Toy {
             return Err(RenderError(why.to_owned()));
         }
         let resource = herds();
-        let value = json!({
+        let mut value = json!({
             "apiVersion": resource.api_version, "kind": resource.kind,
             "metadata": { "name": gang.name },
             "spec": { "heads": gang.min(), "pasture": "any" },
         });
+        if !gang.topology.is_empty() {
+            value["spec"]["topology"] = json!(gang.topology);
+        }
         Ok(vec![Object { resource, value, once: vec!["/spec/pasture".to_owned()], immutable: Vec::new() }])
     }
 

@@ -12,6 +12,7 @@
 mod backend_objects;
 mod backends;
 mod behaviour;
+mod bindings;
 mod herds;
 mod hosts;
 mod kills;

@@ -86,6 +86,7 @@ impl World {
         let mut registry = builtin();
         registry.register(toy.clone()).unwrap();
         let resources = Resources::kubernetes().with_crd(&herds::definition()).unwrap();
+        let resources = resources.with_crd(&herds::pasture_definition()).unwrap();
         let scheduler = profiles(&[DEFAULT, TOY], DEFAULT);
         Self { scheduler, ..Self::with(seed, registry, resources, "") }
     }

@@ -1,5 +1,6 @@
 //! What the status says: computed from what is, never from what was asked.
 
+mod binding;
 mod clique;
 mod conditions;
 mod gang;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub use self::{
+    binding::{Compared, Found, binding_news, binding_status},
     clique::{CliqueReport, clique},
     conditions::{Now, put as put_condition},
     gang::gang,

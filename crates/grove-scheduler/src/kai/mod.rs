@@ -81,7 +81,14 @@ impl SchedulerBackend for KaiBackend {
 
     fn resources(&self, _: &Value) -> Vec<ResourceUse> {
         let reason = "one PodGroup for each gang, which tells KAI what is placed together";
-        vec![ResourceUse { resource: pod_groups(), uses: Uses::Writes, reason }]
+        vec![
+            ResourceUse { resource: pod_groups(), uses: Uses::Writes, reason },
+            ResourceUse {
+                resource: topology::Topologies.resource(),
+                uses: Uses::Writes,
+                reason: "the levels of each ClusterTopologyBinding, as KAI wants to be told of them",
+            },
+        ]
     }
 
     fn probes(&self, _: &Value) -> Vec<Probe> {

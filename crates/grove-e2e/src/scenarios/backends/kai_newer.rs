@@ -28,7 +28,7 @@ pub(super) async fn form(context: &mut Context) -> Result<()> {
     let mut set = stage::set("newer", &[Role::new("a", 1, 1), Role::new("b", 2, 1), Role::new("c", 1, 1)]);
     stage::group(&mut set, "x", &["b", "c"], 2, 2);
     let template = &mut set["spec"]["template"];
-    template["topologyConstraint"] = json!({ "topologyName": "hall", "pack": { "required": "block" } });
+    template["topologyConstraint"] = json!({ "topologyName": "floor", "pack": { "required": "block" } });
     template["podCliqueScalingGroups"][0]["topologyConstraint"] = json!({ "pack": { "required": "rack" } });
     context.apply(&set.to_string()).await?;
     let spec = rendered(context).await;

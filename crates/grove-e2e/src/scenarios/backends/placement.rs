@@ -92,7 +92,7 @@ pub(super) async fn preferred_rack(context: &mut Context) -> Result<()> {
     context.nodes(Hall::racks(3).nodes(4).gpus(1)).await?;
     stage::start(context, stage::options(context)).await?;
     let mut set = stage::set("packed", &[Role::new("a", 2, 2), Role::new("b", 2, 2)]);
-    let preferred = json!({ "topologyName": "hall", "pack": { "preferred": "rack" } });
+    let preferred = json!({ "topologyName": "floor", "pack": { "preferred": "rack" } });
     set["spec"]["template"]["topologyConstraint"] = preferred;
     context.apply(&set.to_string()).await?;
     let pods = stage::ready(context, "packed-", 4).await?;
@@ -115,7 +115,7 @@ pub(super) async fn required_and_preferred(context: &mut Context) -> Result<()> 
     fill(context, 1, 3).await?;
     stage::start(context, stage::options(context)).await?;
     let mut set = stage::set("gang", &[Role::new("a", 2, 2), Role::new("b", 2, 2)]);
-    let both = json!({ "topologyName": "hall", "pack": { "required": "block", "preferred": "rack" } });
+    let both = json!({ "topologyName": "floor", "pack": { "required": "block", "preferred": "rack" } });
     set["spec"]["template"]["topologyConstraint"] = both;
     context.apply(&set.to_string()).await?;
     let pods = stage::ready(context, "gang-", 4).await?;
@@ -125,7 +125,7 @@ pub(super) async fn required_and_preferred(context: &mut Context) -> Result<()> 
 }
 
 fn required(level: &str) -> Value {
-    json!({ "topologyName": "hall", "pack": { "required": level } })
+    json!({ "topologyName": "floor", "pack": { "required": level } })
 }
 
 fn of<'a>(pods: &'a [PodState], prefix: &str) -> Vec<&'a PodState> {

@@ -28,11 +28,11 @@ use crate::{
 /// What most things may take at most; longer only shows that something hangs.
 pub(in crate::scenarios) const SOON: Duration = Duration::from_mins(1);
 
-/// The levels of the simulated nodes, under the name that KAI's own topology has in these clusters.
-pub(super) const HALL: &str = "
+/// The levels of the simulated nodes.
+pub(in crate::scenarios) const FLOOR: &str = "
 apiVersion: grove.io/v1alpha1
 kind: ClusterTopologyBinding
-metadata: { name: hall }
+metadata: { name: floor }
 spec:
   levels:
     - { domain: zone, key: topology.kubernetes.io/zone }
@@ -52,9 +52,9 @@ pub(super) fn asked(context: &Context) -> OperatorOptions {
 }
 
 /// Kinds and topology, then the operator, which knows the topology from its start.
-pub(super) async fn start(context: &mut Context, options: OperatorOptions) -> Result<()> {
+pub(in crate::scenarios) async fn start(context: &mut Context, options: OperatorOptions) -> Result<()> {
     objects::install_crds(&context.client()).await?;
-    objects::apply_text(&context.client(), HALL, None).await?;
+    objects::apply_text(&context.client(), FLOOR, None).await?;
     context.start_operator(options).await
 }
 
@@ -133,7 +133,7 @@ pub(super) async fn until_there<K: Child>(context: &Context, name: &str) -> Resu
 }
 
 /// Waits until a condition of a gang is as `wanted` says.
-pub(super) async fn gang_says(
+pub(in crate::scenarios) async fn gang_says(
     context: &Context,
     gang: &str,
     type_: &str,
@@ -198,7 +198,7 @@ pub(in crate::scenarios) async fn told_by_event(
 }
 
 /// The objects that the scheduler under test reads, in the scenario's namespace.
-pub(super) async fn groups(context: &Context) -> Result<Vec<DynamicObject>> {
+pub(in crate::scenarios) async fn groups(context: &Context) -> Result<Vec<DynamicObject>> {
     let mut all = Vec::new();
     for (api_version, kind) in kinds(context.scheduler(), context.gates()) {
         let mut value = json!({ "apiVersion": api_version, "kind": kind });
@@ -223,7 +223,11 @@ fn kinds(scheduler: Scheduler, gates: Gates) -> &'static [(&'static str, &'stati
 }
 
 /// Waits until so many pods whose names begin with `prefix` are ready.
-pub(super) async fn ready(context: &Context, prefix: &str, count: usize) -> Result<Vec<PodState>> {
+pub(in crate::scenarios) async fn ready(
+    context: &Context,
+    prefix: &str,
+    count: usize,
+) -> Result<Vec<PodState>> {
     let of = |pods: &[PodState]| -> Vec<PodState> {
         pods.iter().filter(|it| it.name.starts_with(prefix) && it.ready).cloned().collect()
     };

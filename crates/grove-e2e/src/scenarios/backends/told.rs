@@ -88,7 +88,7 @@ async fn one_by_one(context: &mut Context) -> Result<()> {
 
 /// Each level that the scheduler cannot keep is refused at its field, with the reason that its capabilities have.
 async fn required_levels_are_refused(context: &Context, why: &str) -> Result<()> {
-    let rack = json!({ "topologyName": "hall", "pack": { "required": "rack" } });
+    let rack = json!({ "topologyName": "floor", "pack": { "required": "rack" } });
     let mut of_set = grouped("of-set");
     of_set["spec"]["template"]["topologyConstraint"] = rack.clone();
     let mut of_group = grouped("of-group");

@@ -17,7 +17,7 @@ use grove_scheduler::{
 };
 
 pub(crate) use self::leftovers::Leftover;
-pub(super) use self::outfitting::Outfitter;
+pub(super) use self::{outfitting::Outfitter, telling::rendered};
 use super::{Grove, uid};
 use crate::{
     backends::{Readiness, Ready, passed_over, tree_of},
@@ -94,12 +94,21 @@ impl Grove {
         let readiness = self.backends.readiness(name);
         Some(passed_over(set, topology, readiness.ready()?.scheduler.as_ref(), name))
     }
-}
 
-/// The tree of a gang, with the objects that it has.
-fn tree(ready: &Ready, set: &PodCliqueSet, gang: &PodGang, place: Place<'_>) -> Result<Gang, Malformed> {
-    let mut tree = tree_of(set, gang, place)?;
-    let objects = ready.applier.of_owner(&tree.uid);
-    tree.objects = objects.iter().filter_map(|it| it.metadata.name.clone()).collect();
-    Ok(tree)
+    /// The tree of a gang, with the objects that it has, and its topology by the name that its scheduler knows.
+    fn tree(
+        &self,
+        ready: &Ready,
+        set: &PodCliqueSet,
+        gang: &PodGang,
+        place: Place<'_>,
+    ) -> Result<Gang, Malformed> {
+        let mut tree = tree_of(set, gang, place)?;
+        let objects = ready.applier.of_owner(&tree.uid);
+        tree.objects = objects.iter().filter_map(|it| it.metadata.name.clone()).collect();
+        if let Some(name) = self.topology_reference(self.scheduler_name(set, gang), &tree.topology) {
+            tree.topology = name;
+        }
+        Ok(tree)
+    }
 }

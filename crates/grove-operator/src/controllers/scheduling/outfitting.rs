@@ -7,7 +7,6 @@ use grove_api::{
 use grove_scheduler::{Gang, Scheduler, backend::prepare};
 use k8s_openapi::api::core::v1::Pod;
 
-use super::tree;
 use crate::{
     backends::Ready,
     controllers::{Grove, clique::gang_place},
@@ -27,7 +26,7 @@ impl Grove {
         let place = gang_place(set, clique).ok_or("the clique is in no gang of its set")?;
         let (scheduler_name, ready) = self.backend_of(set, &gang);
         let ready = ready?;
-        let tree = tree(&ready, set, &gang, place).map_err(|it| it.to_string())?;
+        let tree = self.tree(&ready, set, &gang, place).map_err(|it| it.to_string())?;
         Ok(Outfitter { scheduler_name, ready, tree })
     }
 }

@@ -11,7 +11,6 @@ use grove_runtime::{ApplyError, EventKind, Owner, Rendered, WriteError};
 use grove_scheduler::{Gang, Object};
 use tracing::warn;
 
-use super::tree;
 use crate::{
     backends::{Operation, Ready},
     controllers::{Grove, uid},
@@ -56,7 +55,7 @@ impl Grove {
             [] => Operation::Create,
             _ => Operation::Update,
         };
-        let result = sync(&ready, set, gang, place).await;
+        let result = self.sync(&ready, set, gang, place).await;
         self.metrics.operated(&name, operation, result.is_ok(), started.elapsed());
         let Err(error) = result else {
             self.told(gang, Some(turn), None);
@@ -76,6 +75,31 @@ impl Grove {
             }
         }
         Ok(())
+    }
+
+    /// Makes the objects of a gang what its scheduler needs.
+    async fn sync(
+        &self,
+        ready: &Ready,
+        set: &PodCliqueSet,
+        gang: &PodGang,
+        place: Place<'_>,
+    ) -> Result<(), NotTold> {
+        let tree = self.tree(ready, set, gang, place).map_err(|it| NotTold::Hopeless(it.to_string()))?;
+        let existing = ready.applier.values_of_owner(&tree.uid);
+        let objects =
+            ready.scheduler.render(&tree, &existing).map_err(|it| NotTold::Hopeless(it.to_string()))?;
+        let objects: Vec<Rendered> = objects.into_iter().map(rendered).collect();
+        match ready.applier.apply(&owner(&tree), &objects).await {
+            Ok(applied) if applied.waiting => {
+                Err(NotTold::Waiting("an object of the same name is still being deleted"))
+            }
+            Ok(_) => Ok(()),
+            Err(ApplyError::Write(error)) => Err(error.into()),
+            Err(ApplyError::Refused(refused)) => {
+                Err(NotTold::Hopeless(format!("the scheduler backend must not write this: {refused}")))
+            }
+        }
     }
 
     fn failed(&self, backend: &str, operation: Operation, gang: &PodGang, turn: Option<u64>, words: &str) {
@@ -109,24 +133,6 @@ impl Grove {
     }
 }
 
-/// Makes the objects of a gang what its scheduler needs.
-async fn sync(ready: &Ready, set: &PodCliqueSet, gang: &PodGang, place: Place<'_>) -> Result<(), NotTold> {
-    let tree = tree(ready, set, gang, place).map_err(|it| NotTold::Hopeless(it.to_string()))?;
-    let existing = ready.applier.values_of_owner(&tree.uid);
-    let objects = ready.scheduler.render(&tree, &existing).map_err(|it| NotTold::Hopeless(it.to_string()))?;
-    let objects: Vec<Rendered> = objects.into_iter().map(rendered).collect();
-    match ready.applier.apply(&owner(&tree), &objects).await {
-        Ok(applied) if applied.waiting => {
-            Err(NotTold::Waiting("an object of the same name is still being deleted"))
-        }
-        Ok(_) => Ok(()),
-        Err(ApplyError::Write(error)) => Err(error.into()),
-        Err(ApplyError::Refused(refused)) => {
-            Err(NotTold::Hopeless(format!("the scheduler backend must not write this: {refused}")))
-        }
-    }
-}
-
 fn owner(gang: &Gang) -> Owner {
     Owner {
         api_version: gang.api_version.clone(),
@@ -137,7 +143,7 @@ fn owner(gang: &Gang) -> Owner {
     }
 }
 
-pub(super) fn rendered(object: Object) -> Rendered {
+pub(in crate::controllers) fn rendered(object: Object) -> Rendered {
     let Object { resource, value, once, immutable } = object;
     Rendered { resource, object: value, once, immutable }
 }

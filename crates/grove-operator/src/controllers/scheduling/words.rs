@@ -6,7 +6,6 @@ use grove_api::{constants::conditions::pod_gang as reasons, wire::PodGang};
 use grove_plan::gang::{self, Seen as GangSeen};
 use grove_scheduler::capability::Answer;
 
-use super::tree;
 use crate::{
     backends::Operation,
     controllers::{Grove, uid},
@@ -39,7 +38,7 @@ impl Grove {
             (None, _) => {}
         }
         let started = Instant::now();
-        let tree = tree(&ready, seen.context.set, seen.gang, seen.place);
+        let tree = self.tree(&ready, seen.context.set, seen.gang, seen.place);
         let words = tree
             .as_ref()
             .ok()

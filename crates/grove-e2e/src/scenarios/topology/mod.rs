@@ -1,0 +1,30 @@
+//! Topologies of a cluster, and what schedulers, sets and people are told of them.
+
+mod binding;
+
+use crate::{
+    cluster::{Gates::All, Scheduler::Kai},
+    scenario::Scenario,
+};
+
+/// Scenarios of topologies.
+pub(super) const TABLE: &[Scenario] = &[
+    Scenario {
+        name: "topology_binding_is_mirrored",
+        on: &[(Kai, All)],
+        full_only: false,
+        run: |context| Box::pin(binding::is_mirrored(context)),
+    },
+    Scenario {
+        name: "topology_binding_names_another",
+        on: &[(Kai, All)],
+        full_only: false,
+        run: |context| Box::pin(binding::names_another(context)),
+    },
+    Scenario {
+        name: "topology_binding_goes_and_comes",
+        on: &[(Kai, All)],
+        full_only: false,
+        run: |context| Box::pin(binding::goes_and_comes(context)),
+    },
+];

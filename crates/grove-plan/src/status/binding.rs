@@ -1,0 +1,110 @@
+//! What a ClusterTopologyBinding says of the schedulers' own topology objects.
+
+use grove_api::{
+    constants::{conditions::scheduler_topology_drift as names, events::topology as events},
+    wire::{ClusterTopologyBinding, ClusterTopologyBindingStatus, SchedulerTopologyStatus},
+};
+use k8s_openapi::jiff::Timestamp;
+
+use super::conditions::{Now, find, put, remove};
+
+/// A scheduler's topology object, held against a binding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// The scheduler.
+    pub scheduler: String,
+    /// Name of its object.
+    pub reference: String,
+    /// Generation of the object, where there is one.
+    pub generation: Option<i64>,
+    /// What was found.
+    pub found: Found,
+}
+
+/// What was found of a scheduler's topology object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It has the levels of the binding.
+    Same,
+    /// It is not there, is not what the binding says, or could not be made so: why.
+    Different(String),
+    /// Nobody can look: why.
+    Unknown(String),
+}
+
+impl Found {
+    fn message(&self) -> Option<&str> {
+        match self {
+            Self::Same => None,
+            Self::Different(why) | Self::Unknown(why) => Some(why),
+        }
+    }
+}
+
+/// The status of a binding. `is_acted_on` tells whether its present generation was carried out.
+pub fn binding_status(
+    binding: &ClusterTopologyBinding,
+    compared: &[Compared],
+    is_acted_on: bool,
+    now: Timestamp,
+) -> ClusterTopologyBindingStatus {
+    let old = binding.status.clone().unwrap_or_default();
+    let generation = binding.metadata.generation;
+    let mut conditions = old.conditions;
+    match condition(compared) {
+        Some(condition) => put(&mut conditions, condition, generation, now),
+        None => remove(&mut conditions, names::TYPE),
+    }
+    let entry = |it: &Compared| SchedulerTopologyStatus {
+        scheduler_name: it.scheduler.clone(),
+        topology_reference: it.reference.clone(),
+        in_sync: it.found == Found::Same,
+        scheduler_backend_topology_observed_generation: it.generation,
+        message: it.found.message().map(str::to_owned),
+    };
+    ClusterTopologyBindingStatus {
+        observed_generation: if is_acted_on { generation } else { old.observed_generation },
+        conditions,
+        scheduler_topology_statuses: compared.iter().map(entry).collect(),
+    }
+}
+
+/// `None` where no scheduler has objects of its own.
+fn condition(compared: &[Compared]) -> Option<Now<'static>> {
+    let words = |wanted: fn(&Found) -> bool| {
+        let told = compared.iter().filter(|it| wanted(&it.found)).map(|it| {
+            let Compared { scheduler, reference, .. } = it;
+            format!("{scheduler} {reference:?}: {}", it.found.message().unwrap_or_default())
+        });
+        told.collect::<Vec<_>>().join("; ")
+    };
+    let unknown = words(|it| matches!(it, Found::Unknown(_)));
+    let different = words(|it| matches!(it, Found::Different(_)));
+    let (status, reason, message) = match compared {
+        [] => return None,
+        _ if !unknown.is_empty() => (None, names::NOT_FOUND, unknown),
+        _ if !different.is_empty() => (Some(true), names::DRIFT, different),
+        _ => (Some(false), names::IN_SYNC, "every scheduler knows these levels".to_owned()),
+    };
+    Some(Now { type_: names::TYPE, status, reason, message })
+}
+
+/// What is new for people: whether it is a warning, its reason, and a sentence.
+pub fn binding_news(
+    old: Option<&ClusterTopologyBindingStatus>,
+    new: &ClusterTopologyBindingStatus,
+) -> Option<(bool, &'static str, String)> {
+    let before = old.and_then(|it| find(&it.conditions, names::TYPE)).map(|it| it.status.as_str());
+    let after = find(&new.conditions, names::TYPE)?;
+    if before == Some(after.status.as_str()) {
+        return None;
+    }
+    match after.status.as_str() {
+        "True" => Some((true, events::DRIFT, after.message.clone())),
+        "False" => Some((false, events::IN_SYNC, after.message.clone())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn binding(status: &Value) -> ClusterTopologyBinding {
+    serde_json::from_value(json!({
+        "apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding",
+        "metadata": { "name": "racks", "generation": 3 },
+        "spec": { "levels": [{ "domain": "rack", "key": "example.com/rack" }] },
+        "status": status,
+    }))
+    .unwrap()
+}
+
+fn compared(scheduler: &str, found: Found) -> Compared {
+    Compared { scheduler: scheduler.to_owned(), reference: "racks".to_owned(), generation: Some(7), found }
+}
+
+fn different() -> Found {
+    Found::Different("its levels are others".to_owned())
+}
+
+fn unknown() -> Found {
+    Found::Unknown("it is not configured".to_owned())
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+/// Status and reason of the condition.
+fn said(status: &ClusterTopologyBindingStatus) -> Option<(&str, &str)> {
+    find(&status.conditions, "SchedulerTopologyDrift").map(|it| (it.status.as_str(), it.reason.as_str()))
+}
+
+#[test]
+fn the_worst_that_was_found_is_the_condition() {
+    let rows = [
+        (vec![], None),
+        (vec![Found::Same], Some(("False", "InSync"))),
+        (vec![Found::Same, different()], Some(("True", "Drift"))),
+        (vec![different(), unknown(), Found::Same], Some(("Unknown", "TopologyNotFound"))),
+    ];
+    for (found, wanted) in rows {
+        let all: Vec<Compared> = found.into_iter().map(|it| compared("a", it)).collect();
+        assert_eq!(said(&binding_status(&binding(&json!({})), &all, true, at(1))), wanted, "{all:?}");
+    }
+}
+
+#[test]
+fn each_scheduler_has_an_entry() {
+    let all = [compared("a", Found::Same), compared("b", different())];
+    let status = binding_status(&binding(&json!({})), &all, true, at(1));
+    let entries = serde_json::to_value(&status.scheduler_topology_statuses).unwrap();
+    let entry = |name: &str, in_sync: bool| {
+        json!({
+            "schedulerName": name, "topologyReference": "racks", "inSync": in_sync,
+            "schedulerBackendTopologyObservedGeneration": 7,
+        })
+    };
+    let mut differs = entry("b", false);
+    differs["message"] = json!("its levels are others");
+    assert_eq!(entries, json!([entry("a", true), differs]));
+    assert_eq!(status.observed_generation, Some(3));
+    let message = &status.conditions[0].message;
+    assert_eq!(message, r#"b "racks": its levels are others"#);
+}
+
+#[test]
+fn a_generation_that_was_not_carried_out_is_not_observed() {
+    let before = json!({ "observedGeneration": 2 });
+    let status = binding_status(&binding(&before), &[compared("a", different())], false, at(1));
+    assert_eq!(status.observed_generation, Some(2));
+}
+
+#[test]
+fn conditions_of_others_stay_and_ours_goes_when_no_scheduler_has_objects() {
+    let condition = |type_: &str| {
+        json!({
+            "type": type_, "status": "True", "reason": "X", "message": "",
+            "lastTransitionTime": "2027-01-15T08:00:00Z",
+        })
+    };
+    let before = json!({ "conditions": [condition("Theirs"), condition("SchedulerTopologyDrift")] });
+    let status = binding_status(&binding(&before), &[], true, at(1));
+    let left: Vec<&str> = status.conditions.iter().map(|it| it.type_.as_str()).collect();
+    assert_eq!(left, ["Theirs"]);
+}
+
+#[test]
+fn only_a_change_is_news() {
+    let status = |found: Found| binding_status(&binding(&json!({})), &[compared("a", found)], true, at(1));
+    let (same, differs, unknown) = (status(Found::Same), status(different()), status(unknown()));
+    let reason =
+        |old: Option<&ClusterTopologyBindingStatus>, new| binding_news(old, new).map(|it| (it.0, it.1));
+    let (drift, in_sync) = (Some((true, "TopologyDriftDetected")), Some((false, "TopologyInSync")));
+    assert_eq!(reason(None, &same), in_sync);
+    assert_eq!(reason(None, &differs), drift);
+    assert_eq!(reason(Some(&same), &differs), drift);
+    assert_eq!(reason(Some(&differs), &same), in_sync);
+    assert_eq!(reason(Some(&unknown), &same), in_sync);
+    assert_eq!(reason(Some(&same), &unknown), None);
+    assert_eq!(reason(Some(&same), &same), None);
+    assert_eq!(reason(Some(&differs), &differs), None);
+}
