@@ -12,6 +12,7 @@ mod controllers;
 mod error;
 mod init_image;
 mod key;
+mod kueue;
 mod memory;
 mod process;
 pub mod rights;

@@ -42,6 +42,7 @@ struct Notes {
     hash: Option<Hash>,
     scheduler: Option<&'static str>,
     telling: Telling,
+    told: BTreeMap<&'static str, String>,
 }
 
 /// What a gang's scheduler was told.
@@ -114,6 +115,11 @@ impl Memory {
     pub(crate) fn forget(&self, uid: &str) {
         self.by_uid.lock().remove(uid);
         self.lines.forget(uid);
+    }
+
+    /// Whether something else is said now than the last time, for this reason.
+    pub(crate) fn is_news(&self, uid: &str, reason: &'static str, words: &str) -> bool {
+        self.note(uid, |notes| notes.told.insert(reason, words.to_owned()).as_deref() != Some(words))
     }
 
     /// Everything that this generation asks for was done. Whether that is news.

@@ -1,7 +1,7 @@
 //! Puts everything together: caches that are filled for as long as the process lives, and controllers that work while
 //! it leads.
 
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt::Debug, sync::Arc, time::Duration};
 
 use grove_api::{config::SchedulerProfiles, constants::labels};
 use grove_plan::node_loss::Patience;
@@ -22,6 +22,7 @@ use crate::{
     backends::{BackendMetrics, Backends, Epochs, Surroundings, supervise},
     controllers::{Grove, Leftover, Queues},
     error::Error,
+    kueue::Kueue,
     memory::Memory,
     seen::{Seen, prune, prune_revision, prune_set},
 };
@@ -102,6 +103,7 @@ impl Operator {
                 set_status: Queue::new("podcliqueset-status", queues),
                 backends: Queue::new("schedulerbackend", queues),
                 bindings: Queue::new("clustertopologybinding", queues),
+                topologies: Queue::new("topology", queues),
             },
             writer: Writer::new(client.clone(), "grove-operator"),
             events,
@@ -165,12 +167,15 @@ impl Operator {
                     grove.scheduler_object_changed(owner, what);
                 }
             }),
+            also: vec![(BTreeSet::from([Kueue::definition()]), Arc::clone(&seen.kueue.doubt))],
             topology_changed: Arc::new(move || {
                 if let Some(grove) = weak.upgrade() {
-                    grove.look_at_bindings();
+                    grove.look_at_topologies();
                 }
             }),
         };
+        let (kueue, client, ended) = (seen.kueue.clone(), self.client.clone(), stop.clone());
+        tasks.spawn(async move { kueue.watch(client, ended).await });
         tasks.spawn(supervise(around, stop.clone()));
         tasks.spawn(follow_backends(Arc::clone(&self.grove), stop.clone()));
         tasks.spawn(Arc::clone(&self.grove).follow_reports(stop));
@@ -194,6 +199,7 @@ impl Operator {
             ("ControllerRevision", seen.revisions.cache.is_synced()),
             ("Pod", seen.pods.is_synced()),
             ("ClusterTopologyBinding", seen.topologies.is_synced()),
+            ("Topology", seen.kueue.topologies.is_synced()),
             ("Node", self.grove.node_loss.is_none() || seen.nodes.is_synced()),
         ];
         if let Some((kind, _)) = missing.iter().find(|(_, synced)| !synced) {
@@ -221,6 +227,13 @@ impl Operator {
         attend(run, grove, &queues.gangs, gangs, |it, key| async move { it.reconcile_gang(key).await });
         attend(run, grove, &queues.backends, 1, |it, name| async move { it.reconcile_backend(name).await });
         attend(run, grove, &queues.bindings, 1, |it, name| async move { it.reconcile_binding(name).await });
+        attend(
+            run,
+            grove,
+            &queues.topologies,
+            1,
+            |it, name| async move { it.reconcile_topology(name).await },
+        );
         for (queue, workers) in [(&queues.status, STATUS_WORKERS), (&queues.set_status, SET_STATUS_WORKERS)] {
             attend(run, grove, queue, workers, |it, key| async move { it.reconcile_status(key).await });
         }
@@ -242,6 +255,7 @@ impl Operator {
         queues.set_status.close();
         queues.backends.close();
         queues.bindings.close();
+        queues.topologies.close();
         while tasks.join_next().await.is_some() {}
     }
 
@@ -256,6 +270,7 @@ impl Operator {
         seen.revisions.cache.synced().await;
         seen.pods.synced().await;
         seen.topologies.synced().await;
+        seen.kueue.topologies.synced().await;
         // A node that is not known yet would look as if it were gone.
         if self.grove.node_loss.is_some() {
             seen.nodes.synced().await;

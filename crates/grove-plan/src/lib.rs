@@ -18,6 +18,7 @@ pub mod nodes;
 pub mod objects;
 mod patch;
 pub mod pods;
+pub mod protection;
 pub mod restart;
 pub mod restart_policy;
 pub mod revisions;

@@ -76,12 +76,14 @@ pub mod restart_policy {
     pub const EXHAUSTED: &str = "RestartBudgetExhausted";
 }
 
-/// On a ClusterTopologyBinding.
+/// On a ClusterTopologyBinding or a Kueue Topology.
 pub mod topology {
     /// Normal.
     pub const IN_SYNC: &str = "TopologyInSync";
     /// Warning.
     pub const DRIFT: &str = "TopologyDriftDetected";
+    /// Warning: it was deleted, and is held.
+    pub const IN_USE: &str = "TopologyInUse";
 }
 
 /// On a SchedulerBackend or a PodGang.

@@ -57,6 +57,7 @@ const UNEXERCISED: &[(&str, &str, &str)] = &[
     ("update", "podcliquescalinggroups/finalizers", PLUGIN),
     ("update", "podgangs/finalizers", PLUGIN),
     ("update", "clustertopologybindings/finalizers", PLUGIN),
+    ("update", "topologies/finalizers", PLUGIN),
     ("get", "podcliques", CHANCE),
     ("get", "podcliquescalinggroups", CHANCE),
     ("get", "podgangs", CHANCE),

@@ -18,6 +18,7 @@ pub use self::metrics::BackendMetrics;
 pub(crate) use self::metrics::Operation;
 pub(crate) use self::{
     fit::{fit, passed_over},
+    probing::is_served,
     state::{Backends, Epochs, Readiness, Ready},
     supervise::{Surroundings, supervise},
     tree::tree_of,

@@ -44,7 +44,7 @@ pub(super) async fn probe(client: &Client, namespace: &str, questions: Vec<Probe
 }
 
 /// Whether the API server serves a resource.
-pub(super) async fn is_served(client: &Client, resource: &ApiResource) -> kube::Result<bool> {
+pub(crate) async fn is_served(client: &Client, resource: &ApiResource) -> kube::Result<bool> {
     match client.list_api_group_resources(&resource.api_version).await {
         Ok(list) => Ok(list.resources.iter().any(|it| it.name == resource.plural)),
         Err(error) if is_not_found(&error) => Ok(false),

@@ -55,6 +55,8 @@ pub(crate) struct Surroundings {
     pub(crate) backends: Arc<Backends>,
     /// Called with the UID of an owner when an object of it changed.
     pub(crate) changed: OnChange,
+    /// Who else is told when definitions of these names come, go or change.
+    pub(crate) also: Vec<(BTreeSet<String>, Arc<Notify>)>,
     /// Called when a topology object of a scheduler changed, whosever it is.
     pub(crate) topology_changed: Arc<dyn Fn() + Send + Sync>,
 }
@@ -62,7 +64,7 @@ pub(crate) struct Surroundings {
 /// Supervises every backend that the configuration asks for, until `stop`.
 pub(crate) async fn supervise(around: Surroundings, stop: CancellationToken) {
     let mut tasks = JoinSet::new();
-    let mut interests = Vec::new();
+    let mut interests = around.also.clone();
     let backends = Arc::clone(&around.backends);
     for (name, entry, config) in backends.configured() {
         let doubt = Arc::new(Notify::new());

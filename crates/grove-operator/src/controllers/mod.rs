@@ -17,6 +17,7 @@ mod start_order;
 mod status;
 mod story;
 mod termination;
+mod topology;
 mod update;
 
 use std::{sync::Arc, time::Duration};
@@ -60,6 +61,8 @@ pub(crate) struct Queues {
     pub(crate) backends: Queue<String>,
     /// Names of ClusterTopologyBindings.
     pub(crate) bindings: Queue<String>,
+    /// Names of Kueue's Topologies.
+    pub(crate) topologies: Queue<String>,
 }
 
 impl Queues {

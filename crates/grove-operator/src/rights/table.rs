@@ -158,6 +158,20 @@ pub(super) const TABLE: &[Row] = &[
          OwnerReferencesPermissionEnforcement asks for it",
     ),
     everywhere(
+        Feature::Topology,
+        "kueue.x-k8s.io",
+        &["topologies"],
+        &["list", "watch", "patch"],
+        "sets may be placed by a Topology of Kueue; one that is used is held by a finalizer, and nothing else of it is changed",
+    ),
+    everywhere(
+        Feature::Topology,
+        "kueue.x-k8s.io",
+        &["topologies/finalizers"],
+        &["update"],
+        "a scheduler's topology object names the Topology that it mirrors with blockOwnerDeletion: the same plugin asks for it",
+    ),
+    everywhere(
         Feature::Schedulers,
         GROUP,
         &["schedulerbackends"],

@@ -9,9 +9,11 @@ use grove_api::{
     constants::labels,
     defaulting::default_pod_clique_set,
     wire::{
-        ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, SchedulerBackend,
+        ClusterTopologyBinding, KueueTopology, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang,
+        SchedulerBackend,
     },
 };
+use grove_plan::status::topology_name;
 use grove_runtime::{Cache, Cached, Index, InformerMetrics};
 use k8s_openapi::{
     api::{apps::v1::ControllerRevision, autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
@@ -21,7 +23,7 @@ use kube::Resource;
 
 pub(crate) use self::node_view::NodeView;
 pub use self::pod_view::PodView;
-use crate::key::Key;
+use crate::{key::Key, kueue::Kueue};
 
 /// A kind whose objects belong to a set.
 pub(crate) struct Children<K> {
@@ -64,6 +66,9 @@ pub(crate) struct Seen {
     /// Empty where node loss is off.
     pub(crate) nodes: Cache<NodeView>,
     pub(crate) topologies: Cache<ClusterTopologyBinding>,
+    /// By the name of their topology.
+    pub(crate) sets_by_topology: Index<PodCliqueSet>,
+    pub(crate) kueue: Kueue,
     /// Not there in a cluster that has only upstream's kinds: nothing may wait for it.
     pub(crate) backends: Cache<SchedulerBackend>,
 }
@@ -101,8 +106,11 @@ impl Seen {
         let cliques = Children::<PodClique>::new(metrics);
         let gangs = Children::<PodGang>::new(metrics);
         let pods: Cache<PodView> = Cache::with_metrics(metrics);
+        let sets: Cache<PodCliqueSet> = Cache::with_metrics(metrics);
         Self {
-            sets: Cache::with_metrics(metrics),
+            sets_by_topology: sets.index(|it| topology_name(it).map(str::to_owned).into_iter().collect()),
+            sets,
+            kueue: Kueue::new(Cache::of_kind(KueueTopology::KIND, metrics)),
             groups: Children::new(metrics),
             cliques_by_gang: cliques.cache.index(|it| by_label(&it.metadata, labels::POD_GANG)),
             cliques_by_group: cliques.cache.index(|it| by_label(&it.metadata, labels::SCALING_GROUP)),

@@ -3,15 +3,13 @@
 mod around;
 mod pods;
 mod schedulers;
+mod topologies;
 
 use std::sync::{Arc, Weak};
 
 use grove_api::{
     constants::annotations,
-    wire::{
-        ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, RestartCount,
-        RestartPolicy,
-    },
+    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, RestartCount, RestartPolicy},
 };
 use grove_plan::{rollout, status::topology_name};
 use grove_runtime::{Cache, Cached, Change};
@@ -38,6 +36,7 @@ impl Grove {
         self.on(&self.seen.nodes, Self::node_changed);
         self.on(&self.seen.topologies, Self::topology_changed);
         self.on(&self.seen.backends, Self::backend_changed);
+        self.on_topologies();
         self.on_minor(&self.seen.services);
         self.on_minor(&self.seen.autoscalers);
         self.on_minor(&self.seen.revisions);
@@ -67,6 +66,11 @@ impl Grove {
     }
 
     fn set_changed(&self, old: Option<&Arc<PodCliqueSet>>, new: Option<&Arc<PodCliqueSet>>) {
+        if new.is_none() || old.is_none() {
+            // Who uses a topology is no longer what it was.
+            let named = new.or(old).and_then(|it| topology_name(it));
+            named.into_iter().for_each(|it| self.queues.topologies.add(it.to_owned()));
+        }
         let Some(set) = new else { return };
         let key = Key::of(set.as_ref());
         let hash = |it: &PodCliqueSet| it.status.as_ref().and_then(|it| it.current_generation_hash.clone());
@@ -231,26 +235,6 @@ impl Grove {
         if let Some(left) = old.filter(|_| new.is_none()).and_then(|old| self.left_by(old)) {
             // Nobody takes them while another operator leads: that one clears away.
             let _ = self.leftovers.try_send(left);
-        }
-    }
-
-    fn topology_changed(
-        &self,
-        old: Option<&Arc<ClusterTopologyBinding>>,
-        new: Option<&Arc<ClusterTopologyBinding>>,
-    ) {
-        let Some(binding) = new.or(old).filter(|_| asks(old, new)) else { return };
-        self.queues.bindings.add(binding.metadata.name.clone().unwrap_or_default());
-        for set in self.seen.sets.list() {
-            if topology_name(&set) == binding.metadata.name.as_deref() {
-                let uid = set.metadata.uid.as_deref().unwrap_or_default();
-                for gang in self.seen.gangs.of_owner(uid) {
-                    // A scheduler may know the topology by another name now.
-                    self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
-                    self.queues.gangs.add(Key::of(gang.as_ref()));
-                }
-                self.queues.report(StatusKey::Set(Key::of(set.as_ref())));
-            }
         }
     }
 }

@@ -25,16 +25,9 @@ impl Grove {
         }
     }
 
-    /// Something that bindings are held against may have changed. There are few of them.
-    pub(crate) fn look_at_bindings(&self) {
-        for binding in self.seen.topologies.list() {
-            self.queues.bindings.add(binding.metadata.name.clone().unwrap_or_default());
-        }
-    }
-
     /// A scheduler's backend is ready now, or is not any more: its gangs are looked at with what it is now.
     pub(crate) fn scheduler_changed(&self, name: &str) {
-        self.look_at_bindings();
+        self.look_at_topologies();
         let is_of =
             |metadata: &ObjectMeta| label(metadata, labels::SCHEDULER_NAME).is_none_or(|it| it == name);
         let gangs = self.seen.gangs.cache.list();

@@ -25,6 +25,7 @@ mod snapshot;
 mod start_order;
 mod termination;
 mod termination_kills;
+mod topologies;
 mod updates;
 mod workload;
 mod world;

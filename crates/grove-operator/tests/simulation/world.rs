@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     herds::{self, TOY, Toy},
     hosts::Hosts,
+    topologies,
 };
 
 /// The stock scheduler.
@@ -87,6 +88,7 @@ impl World {
         registry.register(toy.clone()).unwrap();
         let resources = Resources::kubernetes().with_crd(&herds::definition()).unwrap();
         let resources = resources.with_crd(&herds::pasture_definition()).unwrap();
+        let resources = resources.with_crd(&topologies::definition()).unwrap();
         let scheduler = profiles(&[DEFAULT, TOY], DEFAULT);
         Self { scheduler, ..Self::with(seed, registry, resources, "") }
     }

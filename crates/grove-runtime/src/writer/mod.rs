@@ -8,7 +8,8 @@ use std::fmt;
 
 use http::Request as HttpRequest;
 use kube::api::{
-    DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, Preconditions, Request,
+    ApiResource, DeleteParams, DynamicObject, GetParams, ListParams, Patch, PatchParams, PostParams,
+    Preconditions, Request,
 };
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
@@ -81,6 +82,21 @@ impl Writer {
         patch: &Value,
     ) -> Result<V, WriteError> {
         let collection = Collection::of::<V>(namespace);
+        let what = What::new(&collection, "patch", name);
+        let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
+        let request = collection.request().patch(name, &params, &Patch::Merge(patch));
+        self.send(&what, request).await
+    }
+
+    /// Likewise, of a kind that is known at run time only.
+    pub async fn patch_kind(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<DynamicObject, WriteError> {
+        let collection = Collection::of_resource::<DynamicObject>(resource, namespace);
         let what = What::new(&collection, "patch", name);
         let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
         let request = collection.request().patch(name, &params, &Patch::Merge(patch));

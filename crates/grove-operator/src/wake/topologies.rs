@@ -1,0 +1,69 @@
+//! What topologies wake: bindings and Kueue's Topologies, and the sets that are placed by them.
+
+use std::sync::Arc;
+
+use grove_api::wire::ClusterTopologyBinding;
+use grove_runtime::Change;
+use kube::api::DynamicObject;
+
+use super::asks;
+use crate::{
+    controllers::Grove,
+    key::{Key, StatusKey},
+};
+
+impl Grove {
+    /// Kueue's Topologies are of a kind that is known at run time only, so that they are listened to apart.
+    pub(super) fn on_topologies(self: &Arc<Self>) {
+        let grove = Arc::downgrade(self);
+        self.seen.kueue.topologies.listen(move |change: &Change<'_, DynamicObject>| {
+            let (Some(grove), Some(topology)) = (grove.upgrade(), change.new.or(change.old)) else { return };
+            let name = topology.metadata.name.as_deref().unwrap_or_default();
+            if asks(change.old, change.new) {
+                grove.queues.topologies.add(name.to_owned());
+            }
+            // What is applied of it is in its spec alone.
+            if change.old.map(|it| &it.data["spec"]) != change.new.map(|it| &it.data["spec"]) {
+                grove.wake_sets_of(name);
+            }
+            if let (Some(old), None) = (change.old, change.new) {
+                grove.memory.forget(old.metadata.uid.as_deref().unwrap_or_default());
+            }
+        });
+    }
+
+    pub(super) fn topology_changed(
+        &self,
+        old: Option<&Arc<ClusterTopologyBinding>>,
+        new: Option<&Arc<ClusterTopologyBinding>>,
+    ) {
+        let Some(binding) = new.or(old).filter(|_| asks(old, new)) else { return };
+        let name = binding.metadata.name.as_deref().unwrap_or_default();
+        self.queues.bindings.add(name.to_owned());
+        // A binding goes before a Kueue Topology of its name.
+        self.queues.topologies.add(name.to_owned());
+        self.wake_sets_of(name);
+    }
+
+    fn wake_sets_of(&self, topology: &str) {
+        for set in self.seen.sets_by_topology.get(topology) {
+            let uid = set.metadata.uid.as_deref().unwrap_or_default();
+            for gang in self.seen.gangs.of_owner(uid) {
+                // A scheduler may know the topology by another name now.
+                self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
+                self.queues.gangs.add(Key::of(gang.as_ref()));
+            }
+            self.queues.report(StatusKey::Set(Key::of(set.as_ref())));
+        }
+    }
+
+    /// Something that bindings and Topologies are held against may have changed. There are few of them.
+    pub(crate) fn look_at_topologies(&self) {
+        for binding in self.seen.topologies.list() {
+            self.queues.bindings.add(binding.metadata.name.clone().unwrap_or_default());
+        }
+        for topology in self.seen.kueue.topologies.list() {
+            self.queues.topologies.add(topology.metadata.name.clone().unwrap_or_default());
+        }
+    }
+}
