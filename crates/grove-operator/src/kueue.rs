@@ -50,7 +50,7 @@ impl Kueue {
 
     /// Keeps the cache equal to the server until `stop`; empty where there is no Kueue.
     pub(crate) async fn watch(&self, client: Client, stop: CancellationToken) {
-        stop.run_until_cancelled(self.follow(&client)).await;
+        stop.run_until_cancelled(Box::pin(self.follow(&client))).await;
     }
 
     async fn follow(&self, client: &Client) {

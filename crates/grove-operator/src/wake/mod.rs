@@ -68,8 +68,9 @@ impl Grove {
     fn set_changed(&self, old: Option<&Arc<PodCliqueSet>>, new: Option<&Arc<PodCliqueSet>>) {
         if new.is_none() || old.is_none() {
             // Who uses a topology is no longer what it was.
-            let named = new.or(old).and_then(|it| topology_name(it));
-            named.into_iter().for_each(|it| self.queues.topologies.add(it.to_owned()));
+            if let Some(name) = new.or(old).and_then(|it| topology_name(it)) {
+                self.queues.topologies.add(name.to_owned());
+            }
         }
         let Some(set) = new else { return };
         let key = Key::of(set.as_ref());
