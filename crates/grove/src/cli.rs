@@ -10,7 +10,8 @@ use grove_scheduler::Registry;
 
 use crate::commands::{
     backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, manifests::Manifests,
-    operator::OperatorCommand, rollout::Rollout, status::Status, validate::Validate, why::Why,
+    operator::OperatorCommand, rollout::Rollout, status::Status, topology::Topology, validate::Validate,
+    why::Why,
 };
 
 /// Grove runs AI systems made of many cooperating pods on Kubernetes.
@@ -37,6 +38,7 @@ enum Command {
     Status(Status),
     Why(Why),
     Backends(Backends),
+    Topology(Topology),
     Completions(Completions),
 }
 
@@ -52,6 +54,7 @@ impl Cli {
             Command::Status(command) => command.run(),
             Command::Why(command) => command.run(),
             Command::Backends(command) => command.run(registry),
+            Command::Topology(command) => command.run(),
             Command::Completions(command) => command.run(),
         }
     }

@@ -317,8 +317,16 @@ fn checked_in_crds_are_current() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 6] =
-        [&["validate"], &["config", "check"], &["crds"], &["completions"], &["backends"], &["why"]];
+    let commands: [&[&str]; 8] = [
+        &["validate"],
+        &["config", "check"],
+        &["crds"],
+        &["completions"],
+        &["backends"],
+        &["why"],
+        &["topology"],
+        &["topology", "detect"],
+    ];
     for command in commands {
         let output = grove(&[command, &["--help"]].concat());
         assert_eq!(output.status.code(), Some(0));

@@ -8,5 +8,6 @@ pub(crate) mod manifests;
 pub(crate) mod operator;
 pub(crate) mod rollout;
 pub(crate) mod status;
+pub(crate) mod topology;
 pub(crate) mod validate;
 pub(crate) mod why;
