@@ -4,6 +4,7 @@
 //! difference between absent and empty to know what to add.
 
 mod duration;
+mod kueue_topology;
 mod lost_node;
 mod pod_clique;
 mod pod_clique_set;
@@ -19,6 +20,7 @@ mod topology_constraint;
 
 pub use duration::{DurationError, GoDuration};
 pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+pub use kueue_topology::{KueueTopology, KueueTopologyLevel, KueueTopologySpec};
 pub use lost_node::{LossReason, LostNode};
 pub use pod_clique::{
     AutoScalingConfig, LastError, PodClique, PodCliqueSpec, PodCliqueStatus, PodCliqueUpdateProgress,

@@ -56,6 +56,7 @@ pub(crate) struct Cluster {
     grove: Arc<Grove>,
     schedulers: Schedulers,
     topology_aware: bool,
+    default_topology: Option<String>,
     mnnvl: bool,
 }
 
@@ -68,6 +69,7 @@ impl Cluster {
             grove,
             schedulers: Schedulers { default: loaded.profiles.default_name().to_owned(), active },
             topology_aware: loaded.config.topology_aware(),
+            default_topology: loaded.config.default_topology().map(str::to_owned),
             mnnvl: loaded.config.network.auto_mnnvl_enabled,
         }
     }
@@ -82,9 +84,11 @@ impl Cluster {
         Environment {
             schedulers: Some(self.schedulers.clone()),
             topology_aware: Some(self.topology_aware),
+            default_topology: self.default_topology.clone(),
             topologies: topologies.list().iter().map(|it| levels(it)).collect(),
             all_topologies_known,
             mnnvl: Some(self.mnnvl),
+            ..Environment::default()
         }
     }
 

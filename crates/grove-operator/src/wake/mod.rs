@@ -13,7 +13,7 @@ use grove_api::{
         RestartPolicy,
     },
 };
-use grove_plan::{rollout, status::topology_name};
+use grove_plan::{rollout, topology::topology_name};
 use grove_runtime::{Cache, Cached, Change};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 use kube::Resource;
