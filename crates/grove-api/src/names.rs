@@ -48,6 +48,18 @@ pub fn topology_group(scaling_group: &str, replica: u32) -> String {
     format!("{scaling_group}-{replica}")
 }
 
+/// Pack group `number` of a set replica, where its cliques are in no scaling group.
+///
+/// No clique and no scaling group can be called so: their names do not begin with a dash.
+pub fn pack_group(set: &str, index: u32, number: usize) -> String {
+    format!("{set}-{index}--pack{number}")
+}
+
+/// Likewise in one replica of the scaling group that the template calls `group`.
+pub fn pack_group_of_replica(set: &str, index: u32, number: usize, group: &str, replica: u32) -> String {
+    format!("{}-{group}-{replica}", pack_group(set, index, number))
+}
+
 /// `generateName` of a PodClique's pods.
 pub fn pod_prefix(clique: &str) -> String {
     format!("{clique}-")
@@ -110,7 +122,34 @@ mod tests {
         assert_eq!(replica_claim(&group, 2, "t"), "inf-0-pre-2-t");
         assert_eq!(replica_claim("inf-0-front", 1, "t"), "inf-0-front-1-t");
         assert_eq!(compute_domain("inf", 0, "train"), "inf-0-train");
+        assert_eq!(topology_group(&group, 2), "inf-0-pre-2");
+        assert_eq!(pack_group("inf", 0, 1), "inf-0--pack1");
+        assert_eq!(pack_group_of_replica("inf", 0, 1, "pre", 2), "inf-0--pack1-pre-2");
         assert_eq!(upstream::role("inf"), "grove.io:pcs:inf");
         assert_eq!(upstream::token_secret("inf"), "inf-ic-sat");
+    }
+
+    /// A gang lists cliques, scaling group replicas and pack groups under one roof.
+    #[test]
+    fn pack_groups_are_called_like_nothing_else_in_a_gang() {
+        let group = scaling_group("inf", 0, "pack0");
+        let others = [
+            standalone_clique("inf", 0, "pack0"),
+            standalone_clique("inf", 0, "pack0-pack0-0"),
+            member_clique(&group, 0, "pack0"),
+            topology_group(&group, 0),
+            topology_group(&scaling_group("inf", 0, "pack0-pack0"), 0),
+        ];
+        let packs = [
+            pack_group("inf", 0, 0),
+            pack_group("inf", 0, 1),
+            pack_group("inf", 0, 10),
+            pack_group_of_replica("inf", 0, 0, "pack0", 0),
+            pack_group_of_replica("inf", 0, 0, "pack0", 1),
+            pack_group_of_replica("inf", 0, 1, "pack0", 0),
+        ];
+        for (number, name) in packs.iter().enumerate() {
+            assert!(!others.contains(name) && !packs[..number].contains(name), "{name}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     constants::{GROUP, SCHEDULER_GROUP, VERSION},
-    defaulting::default_pod_clique_set,
+    defaulting::{default_pod_clique_set, default_topology},
     field::{Error, ErrorKind, Errors, Path},
     manifest::without_nulls,
     schema::{self, Crd},
@@ -153,6 +153,7 @@ fn review_set(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Envir
             return merge(crd, or_else_one(schema::check(crd.schema(), &filled), error), Verdict::default());
         }
     };
+    let default = environment.default_topology.as_deref().filter(|_| old.is_none());
     let old = old.and_then(|text| {
         let stored: PodCliqueSet = decode(text).ok()?;
         let mut set = stored.clone();
@@ -160,7 +161,9 @@ fn review_set(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Envir
         Some((text, stored, set))
     });
     let mut set = before.clone();
-    default_pod_clique_set(&mut set, old.as_ref().map(|(.., it)| it));
+    let earlier = old.as_ref().map(|(.., it)| it);
+    default_pod_clique_set(&mut set, earlier);
+    default_topology(&mut set, earlier, default);
     let mut found = schema::check(crd.schema(), &patched(value, &before, &set));
     let verdict = match old {
         Some((text, stored, old)) => {

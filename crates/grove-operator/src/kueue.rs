@@ -48,6 +48,16 @@ impl Kueue {
         self.resource.read().clone()
     }
 
+    /// The Topology of this name.
+    pub(crate) fn get(&self, name: &str) -> Option<KueueTopology> {
+        self.topologies.get("", name).map(|it| decoded(&it))
+    }
+
+    /// All that there are.
+    pub(crate) fn list(&self) -> Vec<KueueTopology> {
+        self.topologies.list().iter().map(|it| decoded(it)).collect()
+    }
+
     /// Keeps the cache equal to the server until `stop`; empty where there is no Kueue.
     pub(crate) async fn watch(&self, client: Client, stop: CancellationToken) {
         stop.run_until_cancelled(Box::pin(self.follow(&client))).await;
@@ -105,6 +115,12 @@ impl Kueue {
             }
         }
     }
+}
+
+/// What Grove reads of a Topology. One whose levels cannot be read has none: no set can be placed by it.
+pub(crate) fn decoded(topology: &DynamicObject) -> KueueTopology {
+    let spec = serde_json::from_value(topology.data["spec"].clone()).unwrap_or_default();
+    KueueTopology { metadata: topology.metadata.clone(), spec }
 }
 
 async fn newest(client: &Client) -> kube::Result<Option<ApiResource>> {

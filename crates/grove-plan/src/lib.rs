@@ -2,7 +2,7 @@
 //!
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
-//! [`facts`], [`nodes`] → [`layout`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`gang`], [`start_order`],
+//! [`facts`], [`nodes`] → [`layout`], [`topology`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`gang`], [`start_order`],
 //! [`revisions`] → [`node_loss`], [`status`] → [`termination`], [`restart_policy`] → [`restart`].
 
 pub mod budget;
@@ -26,3 +26,4 @@ pub mod rollout;
 pub mod start_order;
 pub mod status;
 pub mod termination;
+pub mod topology;

@@ -215,6 +215,64 @@ spec:
     );
 }
 
+/// A Topology of Kueue, and a set with this policy.
+fn in_hall(policy: &str) -> String {
+    format!(
+        "\
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Topology
+metadata: {{ name: hall }}
+spec: {{ levels: [{{ nodeLabel: example.com/block }}, {{ nodeLabel: kubernetes.io/hostname }}] }}
+---
+apiVersion: grove.io/v1alpha1
+kind: PodCliqueSet
+metadata: {{ name: s }}
+spec:
+  template:
+    schedulingPolicyConfig: {policy}
+    cliques: [{{ name: a, spec: {{ podSpec: {{ containers: [{{ name: c }}] }} }} }}]
+"
+    )
+}
+
+#[test]
+fn topologies_of_kueue_among_the_files_are_used() {
+    let policy = |key: &str| {
+        format!("{{ topologyName: hall, groupingConstraints: {{ required: {{ topologyKey: {key} }} }} }}")
+    };
+    let output = grove_with(&["validate", "-f", "-"], &in_hall(&policy("example.com/block")));
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    assert!(!stdout(&output).contains("is not among the files"), "{}", stdout(&output));
+    let output = grove_with(&["validate", "-f", "-"], &in_hall(&policy("example.com/rack")));
+    assert_eq!(output.status.code(), Some(1));
+    let said = "not a level of topology \"hall\", which has: example.com/block, kubernetes.io/hostname";
+    assert!(stdout(&output).contains(said), "{}", stdout(&output));
+}
+
+#[test]
+fn the_default_topology_of_a_configuration_is_filled_in() {
+    let configuration = |name: &str| {
+        let path = std::env::temp_dir().join(format!("grove-default-{name}-{}.yaml", std::process::id()));
+        let text = format!(
+            "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n\
+             topologyAwareScheduling: {{ defaultTopologyName: {name} }}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let without_a_name = "{ groupingConstraints: { required: { topologyKey: example.com/block } } }";
+    let set = in_hall(without_a_name);
+    assert_eq!(grove_with(&["validate", "-f", "-"], &set).status.code(), Some(1), "the name is missing");
+    for (name, said) in [("hall", None), ("moon", Some("topology \"moon\" is not among the files"))] {
+        let path = configuration(name);
+        let output = grove_with(&["validate", "-f", "-", "--config", path.to_str().unwrap()], &set);
+        std::fs::remove_file(path).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stdout(&output));
+        assert_eq!(stdout(&output).contains("is not among the files"), said.is_some(), "{}", stdout(&output));
+        assert!(said.is_none_or(|it| stdout(&output).contains(it)), "{}", stdout(&output));
+    }
+}
+
 #[test]
 fn a_configuration_decides_what_is_active() {
     let output = grove(&[

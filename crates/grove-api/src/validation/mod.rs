@@ -41,12 +41,23 @@ pub struct Environment {
     pub schedulers: Option<Schedulers>,
     /// Whether topology-aware scheduling is on.
     pub topology_aware: Option<bool>,
-    /// Levels of the topologies, by name.
+    /// The topology that a new set gets which names none.
+    pub default_topology: Option<String>,
+    /// Levels of the ClusterTopologyBindings, by name.
     pub topologies: BTreeMap<String, Vec<TopologyLevel>>,
-    /// Whether `topologies` has them all, so that a name it lacks does not exist.
+    /// Levels of Kueue's Topologies, by name.
+    pub kueue_topologies: BTreeMap<String, Vec<TopologyLevel>>,
+    /// Whether both have them all, so that a name that they lack does not exist.
     pub all_topologies_known: bool,
     /// Whether multi-node NVLink domains are managed.
     pub mnnvl: Option<bool>,
+}
+
+impl Environment {
+    /// The levels of the topology of this name: a ClusterTopologyBinding goes before a Topology of Kueue.
+    pub fn topology(&self, name: &str) -> Option<&[TopologyLevel]> {
+        self.topologies.get(name).or_else(|| self.kueue_topologies.get(name)).map(Vec::as_slice)
+    }
 }
 
 /// The schedulers that may be used, by the names that pods carry.

@@ -244,6 +244,13 @@ impl SetTemplate {
         self.scaling_groups.iter().find(|group| group.clique_names.iter().any(|name| name == clique))
     }
 
+    /// All `topologyConstraint`s: that of the set, those of groups, those of cliques.
+    pub fn topology_constraints(&self) -> impl Iterator<Item = &TopologyConstraint> {
+        let groups = self.scaling_groups.iter().filter_map(|it| it.topology_constraint.as_ref());
+        let cliques = self.cliques.iter().filter_map(|it| it.topology_constraint.as_ref());
+        self.topology_constraint.iter().chain(groups).chain(cliques)
+    }
+
     /// The clique called `name`.
     pub fn clique(&self, name: &str) -> Option<&CliqueTemplate> {
         self.cliques.iter().find(|clique| clique.name == name)

@@ -50,3 +50,17 @@ pub struct RequiredTopology {
     #[schemars(length(min = 1, max = 317))]
     pub topology_key: String,
 }
+
+impl SchedulingPolicyConfig {
+    /// The topology that is named; an empty name is none.
+    pub fn topology(&self) -> Option<&str> {
+        self.topology_name.as_deref().filter(|it| !it.is_empty())
+    }
+}
+
+impl GroupingConstraints {
+    /// Node label of the level that has to hold.
+    pub fn required(&self) -> Option<&str> {
+        self.required.as_ref().map(|it| it.topology_key.as_str())
+    }
+}

@@ -2,7 +2,7 @@
 
 use grove_api::{
     defaulting::default_pod_clique_set,
-    limits::{MAX_CLIQUE_REPLICAS, MAX_GROUP_REPLICAS, MAX_SET_REPLICAS},
+    limits::{MAX_CLIQUE_REPLICAS, MAX_GROUP_REPLICAS, MAX_PACK_GROUPS, MAX_SET_REPLICAS},
     manifest, names,
     review::{review, review_update},
     validation::{Environment, validate_create, validate_update},
@@ -67,6 +67,8 @@ proptest! {
             names::base_gang(&set, i),
             names::scaled_gang(&scaling_group, g),
             names::topology_group(&scaling_group, g),
+            names::pack_group(&set, i, MAX_PACK_GROUPS - 1),
+            names::pack_group_of_replica(&set, i, MAX_PACK_GROUPS - 1, &group, g),
         ];
         if let Some(claim) = &claim {
             made.push(names::replica_claim(&set, i, claim));

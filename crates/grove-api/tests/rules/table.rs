@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use grove_api::{
-    defaulting::default_pod_clique_set,
+    defaulting::{default_pod_clique_set, default_topology},
     manifest,
     validation::{Environment, Scheduler, Schedulers},
-    wire::{PodCliqueSet, TopologyLevel},
+    wire::{KueueTopologyLevel, KueueTopologySpec, PodCliqueSet, TopologyLevel},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,6 +37,9 @@ pub(crate) struct Row {
 struct Cluster {
     topology_aware: Option<bool>,
     mnnvl: Option<bool>,
+    /// Kueue is installed: there are its topologies `hall` and a second `racks`.
+    #[serde(default)]
+    kueue: bool,
     /// Nothing is known of the cluster.
     #[serde(default)]
     unknown: bool,
@@ -77,8 +80,24 @@ impl Row {
         if self.environment.unknown {
             return Environment::default();
         }
-        environment(self.environment.topology_aware.unwrap_or(true), self.environment.mnnvl.unwrap_or(true))
+        let kueue_topologies = if self.environment.kueue { of_kueue() } else { BTreeMap::new() };
+        let cluster = environment(
+            self.environment.topology_aware.unwrap_or(true),
+            self.environment.mnnvl.unwrap_or(true),
+        );
+        Environment { kueue_topologies, ..cluster }
     }
+}
+
+fn of_kueue() -> BTreeMap<String, Vec<TopologyLevel>> {
+    let levels = |labels: &[&str]| {
+        let levels = labels.iter().map(|it| KueueTopologyLevel { node_label: (*it).to_owned() }).collect();
+        KueueTopologySpec { levels }.levels()
+    };
+    BTreeMap::from([
+        ("hall".to_owned(), levels(&["example.com/block", "kubernetes.io/hostname"])),
+        ("racks".to_owned(), levels(&["example.com/moon"])),
+    ])
 }
 
 /// A cluster with three schedulers, of which only KAI has topology objects, and one topology.
@@ -100,7 +119,9 @@ pub(crate) fn environment(topology_aware: bool, mnnvl: bool) -> Environment {
             ],
         }),
         topology_aware: Some(topology_aware),
+        default_topology: None,
         topologies: BTreeMap::from([("racks".to_owned(), racks)]),
+        kueue_topologies: BTreeMap::new(),
         all_topologies_known: true,
         mnnvl: Some(mnnvl),
     }
@@ -164,6 +185,7 @@ fn defaulted(object: &Value, old: Option<&Value>) -> Option<Value> {
     let before: PodCliqueSet = serde_json::from_value(object.clone()).ok()?;
     let mut after = before.clone();
     default_pod_clique_set(&mut after, old.as_ref());
+    default_topology(&mut after, old.as_ref(), None);
     let patch =
         json_patch::diff(&serde_json::to_value(before).unwrap(), &serde_json::to_value(after).unwrap());
     json_patch::patch(&mut object, &patch).ok()?;

@@ -1,6 +1,11 @@
 //! Fills in what a PodCliqueSet leaves out.
 
-use grove_api::{defaulting::default_pod_clique_set, manifest::without_nulls, wire::PodCliqueSet};
+use grove_api::{
+    defaulting::{default_pod_clique_set, default_topology},
+    manifest::without_nulls,
+    validation::Environment,
+    wire::PodCliqueSet,
+};
 use json_patch::{AddOperation, Patch, PatchOperation, diff};
 use serde_json::Value;
 
@@ -12,7 +17,7 @@ use super::{
 /// Answers with the patch that fills in the defaults.
 ///
 /// An object that cannot be read is passed on as it is: the API server's schema has the better words for it.
-pub(super) fn default_set(request: &Request) -> Verdict {
+pub(super) fn default_set(request: &Request, environment: &Environment) -> Verdict {
     if !matches!(request.operation, Operation::Create | Operation::Update) {
         return Verdict::allowed();
     }
@@ -24,12 +29,15 @@ pub(super) fn default_set(request: &Request) -> Verdict {
     if before.metadata.namespace.as_ref().is_none_or(String::is_empty) && !request.namespace.is_empty() {
         before.metadata.namespace = Some(request.namespace.clone());
     }
-    let old = read(&request.old_object).map(|mut it| {
+    // Whatever cannot be read was there: an update is not taken for the beginning of a set.
+    let old = (request.operation == Operation::Update).then(|| read(&request.old_object).unwrap_or_default());
+    let old = old.map(|mut it| {
         default_pod_clique_set(&mut it, None);
         it
     });
     let mut after = before.clone();
     default_pod_clique_set(&mut after, old.as_ref());
+    default_topology(&mut after, old.as_ref(), environment.default_topology.as_deref());
     if before == after {
         return Verdict::allowed();
     }

@@ -76,7 +76,7 @@ impl Desk {
             return wrong_kind(path, kind, &request.kind);
         }
         match (path, &self.authorizer) {
-            (path, _) if path == webhooks::SET_DEFAULTING.path => default_set(request),
+            (path, _) if path == webhooks::SET_DEFAULTING.path => default_set(request, &snapshot.environment),
             (path, Some(authorizer)) if path == webhooks::AUTHORIZER.path => {
                 authorizer.authorize(request, snapshot)
             }

@@ -56,6 +56,7 @@ pub(crate) struct Cluster {
     grove: Arc<Grove>,
     schedulers: Schedulers,
     topology_aware: bool,
+    default_topology: Option<String>,
     mnnvl: bool,
 }
 
@@ -68,6 +69,7 @@ impl Cluster {
             grove,
             schedulers: Schedulers { default: loaded.profiles.default_name().to_owned(), active },
             topology_aware: loaded.config.topology_aware(),
+            default_topology: loaded.config.default_topology().map(str::to_owned),
             mnnvl: loaded.config.network.auto_mnnvl_enabled,
         }
     }
@@ -75,14 +77,21 @@ impl Cluster {
     fn environment(&self) -> Environment {
         let topologies = &self.grove.seen.topologies;
         // Asked before the list: what comes between is then known, and no topology is denied that exists.
-        let all_topologies_known = topologies.is_synced();
+        let kueue = &self.grove.seen.kueue;
+        let all_topologies_known = topologies.is_synced() && kueue.topologies.is_synced();
         let levels = |it: &grove_api::wire::ClusterTopologyBinding| {
             (it.metadata.name.clone().unwrap_or_default(), it.spec.levels.clone())
         };
         Environment {
             schedulers: Some(self.schedulers.clone()),
             topology_aware: Some(self.topology_aware),
+            default_topology: self.default_topology.clone(),
             topologies: topologies.list().iter().map(|it| levels(it)).collect(),
+            kueue_topologies: kueue
+                .list()
+                .into_iter()
+                .map(|it| (it.metadata.name.unwrap_or_default(), it.spec.levels()))
+                .collect(),
             all_topologies_known,
             mnnvl: Some(self.mnnvl),
         }

@@ -7,11 +7,10 @@ use grove_api::{
     field::{Error, Path},
     manifest::without_nulls,
     validation::{Environment, Verdict as Findings, in_field_order},
-    wire::{ClusterTopologyBinding, ClusterTopologyBindingSpec, PodCliqueSet},
+    wire::PodCliqueSet,
 };
-use grove_plan::status::topology_name;
+use grove_plan::topology::{Topology, topology_name};
 use grove_scheduler::Scheduler;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
 use super::{
@@ -93,12 +92,8 @@ fn read(object: &Value, old: Option<&PodCliqueSet>) -> Option<PodCliqueSet> {
 }
 
 /// The topology that the set names, as far as it is known.
-fn topology(set: &PodCliqueSet, environment: &Environment) -> Option<ClusterTopologyBinding> {
+fn topology(set: &PodCliqueSet, environment: &Environment) -> Option<Topology> {
     let name = topology_name(set).filter(|_| environment.topology_aware != Some(false))?;
-    let levels = environment.topologies.get(name)?.clone();
-    Some(ClusterTopologyBinding {
-        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
-        spec: ClusterTopologyBindingSpec { levels, ..ClusterTopologyBindingSpec::default() },
-        status: None,
-    })
+    let levels = environment.topology(name)?.to_vec();
+    Some(Topology { name: name.to_owned(), levels })
 }

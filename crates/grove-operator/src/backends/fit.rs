@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     field::{Error, Errors, Path, Warning},
-    wire::{ClusterTopologyBinding, PodCliqueSet},
+    wire::PodCliqueSet,
 };
+use grove_plan::topology::Topology;
 use grove_scheduler::{
     Feature, Scheduler,
     backend::Findings,
@@ -30,7 +31,7 @@ type Plan = Result<Planned, String>;
 pub(crate) fn fit(
     set: &PodCliqueSet,
     old: Option<&PodCliqueSet>,
-    topology: Option<&ClusterTopologyBinding>,
+    topology: Option<&Topology>,
     scheduler: &dyn Scheduler,
     name: &str,
 ) -> Findings {
@@ -60,13 +61,16 @@ pub(crate) fn fit(
 /// What the scheduler called `name` passes over of what a set asks for, a sentence for each reason.
 pub(crate) fn passed_over(
     set: &PodCliqueSet,
-    topology: Option<&ClusterTopologyBinding>,
+    topology: Option<&Topology>,
     scheduler: &dyn Scheduler,
     name: &str,
 ) -> Vec<String> {
     let capabilities = scheduler.capabilities();
     let planned = gangs(set, topology, name);
-    let gaps = planned.iter().flatten().flat_map(|it| judge(&it.asked(), &capabilities).passed);
+    let gaps = planned.iter().flatten().flat_map(|it| {
+        let ours = it.lacks_preference(&capabilities).map(|why| (Feature::PreferredTopology, why));
+        judge(&it.asked(), &capabilities).passed.into_iter().chain(ours)
+    });
     let gaps: BTreeMap<Feature, &str> = gaps.collect();
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
     for (feature, why) in gaps {
@@ -88,6 +92,9 @@ fn answered(planned: &[Plan], scheduler: &dyn Scheduler, name: &str) -> Findings
         let gaps: Gaps = judge(&gang.asked(), &capabilities);
         gaps.refused.iter().for_each(|(feature, why)| refused.add(gang, *feature, why));
         gaps.passed.iter().for_each(|(feature, why)| passed.add(gang, *feature, why));
+        if let Some(why) = gang.lacks_preference(&capabilities) {
+            passed.add_at(gang.whole.clone(), Feature::PreferredTopology, why);
+        }
     }
     let refused = refused.texts(name).map(|(path, text)| Error::forbidden(path, text));
     let passed = passed
@@ -103,11 +110,15 @@ struct Asked(Vec<(Path, &'static str, Vec<Feature>)>);
 impl Asked {
     fn add(&mut self, gang: &Planned, feature: Feature, why: &'static str) {
         for path in gang.fields(feature) {
-            match self.0.iter_mut().find(|it| it.0 == path && it.1 == why) {
-                Some((.., features)) if features.contains(&feature) => {}
-                Some((.., features)) => features.push(feature),
-                None => self.0.push((path, why, vec![feature])),
-            }
+            self.add_at(path, feature, why);
+        }
+    }
+
+    fn add_at(&mut self, path: Path, feature: Feature, why: &'static str) {
+        match self.0.iter_mut().find(|it| it.0 == path && it.1 == why) {
+            Some((.., features)) if features.contains(&feature) => {}
+            Some((.., features)) => features.push(feature),
+            None => self.0.push((path, why, vec![feature])),
         }
     }
 

@@ -5,14 +5,14 @@ use std::{collections::BTreeMap, sync::Arc};
 use futures::{StreamExt, stream};
 use grove_api::{
     constants::labels,
-    wire::{ClusterTopologyBinding, PodClique, PodCliqueSet, PodGang},
+    wire::{PodClique, PodCliqueSet, PodGang},
 };
 use grove_plan::{
     facts::Refusal,
     gang::{self, CliqueSeen, Growth, Seen as GangSeen, Told, Ungate},
     layout::{self, Place},
-    objects::GangTopology,
     status::{self, status_patch},
+    topology::Topology,
 };
 use grove_runtime::{Lane, Outcome, WriteError};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ const STEPS: usize = 8;
 pub(super) struct GangRead {
     set: Arc<PodCliqueSet>,
     gang: Arc<PodGang>,
-    binding: Option<Arc<ClusterTopologyBinding>>,
+    topology: Option<Topology>,
     scaled: Option<(String, u32)>,
     replica: u32,
     cliques: BTreeMap<String, Option<CliqueRead>>,
@@ -68,7 +68,7 @@ impl GangRead {
             place: self.place(),
             gang: &self.gang,
             cliques: cliques.collect(),
-            topology: self.binding.as_ref().map(|binding| GangTopology { binding }),
+            topology: self.topology.as_ref(),
             may_go: self.may_go,
             told: match &self.telling {
                 (false, _) => Told::No,
@@ -170,9 +170,9 @@ impl Grove {
             None => true,
             Some(base) => self.is_bound(&Key::new(key.namespace.clone(), base)),
         };
-        let binding = self.binding(&set);
+        let topology = self.topology(&set);
         let telling = self.memory.telling(uid(gang.as_ref()));
-        Some(GangRead { set, gang, binding, scaled, replica, cliques, may_go, turn, telling })
+        Some(GangRead { set, gang, topology, scaled, replica, cliques, may_go, turn, telling })
     }
 
     fn read_clique(&self, namespace: &str, name: &str) -> Option<CliqueRead> {

@@ -22,11 +22,12 @@ mod update;
 
 use std::{sync::Arc, time::Duration};
 
-use grove_api::wire::{ClusterTopologyBinding, PodCliqueSet};
+use grove_api::wire::PodCliqueSet;
 use grove_plan::{
     node_loss::Patience,
-    objects::{Context, GangTopology},
-    status::{TopologySeen, topology_name},
+    objects::Context,
+    status::TopologySeen,
+    topology::{Topology, topology_name},
 };
 use grove_runtime::{Events, Outcome, Queue, Writer};
 use k8s_openapi::jiff::Timestamp;
@@ -122,18 +123,15 @@ impl Grove {
     }
 
     /// The topology that a set names, where placement by topology is on and there is one.
-    fn binding(&self, set: &PodCliqueSet) -> Option<Arc<ClusterTopologyBinding>> {
+    fn topology(&self, set: &PodCliqueSet) -> Option<Topology> {
         let name = topology_name(set).filter(|_| self.topology_aware)?;
-        self.seen.topologies.get("", name)
+        let binding = self.seen.topologies.get("", name).map(|it| Topology::from(it.as_ref()));
+        binding.or_else(|| self.seen.kueue.get(name).map(|it| Topology::from(&it)))
     }
 
-    fn topology_seen<'a>(&self, binding: Option<&'a Arc<ClusterTopologyBinding>>) -> TopologySeen<'a> {
-        if self.topology_aware { TopologySeen::On(binding.map(Arc::as_ref)) } else { TopologySeen::Off }
+    fn topology_seen<'a>(&self, topology: Option<&'a Topology>) -> TopologySeen<'a> {
+        if self.topology_aware { TopologySeen::On(topology) } else { TopologySeen::Off }
     }
-}
-
-fn gang_topology(binding: Option<&Arc<ClusterTopologyBinding>>) -> Option<GangTopology<'_>> {
-    binding.map(|binding| GangTopology { binding })
 }
 
 fn uid<K: kube::Resource>(object: &K) -> &str {

@@ -24,7 +24,7 @@ use tracing::info;
 use super::{
     Grove,
     children::{BATCH, ROUNDS},
-    gang_topology, uid, version,
+    uid, version,
 };
 use crate::{
     error::Error,
@@ -100,8 +100,7 @@ impl Grove {
             groups: by_name(&groups),
             gangs: gangs_by_name,
         };
-        let binding = self.binding(set);
-        plan_set(self.context(set), gang_topology(binding.as_ref()), &children)
+        plan_set(self.context(set), self.topology(set).as_ref(), &children)
     }
 
     async fn keep_finalizer(&self, set: &PodCliqueSet) -> Result<(), Error> {

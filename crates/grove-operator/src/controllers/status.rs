@@ -200,14 +200,14 @@ impl Grove {
             by_name(&cliques).into_iter().map(|(name, clique)| (name, self.state(&set, clique))).collect();
         let groups = self.seen.groups.of_owner(uid(set.as_ref()));
         let gangs = self.seen.gangs.of_owner(uid(set.as_ref()));
-        let binding = self.binding(&set);
+        let topology = self.topology(&set);
         let report = SetReport {
             set: &set,
             cliques: states,
             groups: by_name(&groups),
             gangs: gangs.iter().map(Arc::as_ref).collect(),
-            topology: self.topology_seen(binding.as_ref()),
-            passed_over: self.passed_over(&set, binding.as_deref()),
+            topology: self.topology_seen(topology.as_ref()),
+            passed_over: self.passed_over(&set, topology.as_ref()),
             generation_hash: self.noted_hash(&set),
             update: self.update_seen(&set),
             errors: self.memory.errors(uid(set.as_ref())),

@@ -3,7 +3,7 @@
 
 use grove_api::{
     constants::events::topology as events,
-    wire::{ClusterTopologyBinding, ClusterTopologyBindingSpec, KueueTopology},
+    wire::{ClusterTopologyBinding, ClusterTopologyBindingSpec},
 };
 use grove_plan::protection::{Protection, TopologyInUse, protect};
 use grove_runtime::{ApplyError, EventKind, Outcome, Owner, Rendered};
@@ -16,7 +16,7 @@ use kube::{
 use serde_json::json;
 
 use super::{Grove, scheduling::rendered, uid};
-use crate::{backends::Ready, error::Error};
+use crate::{backends::Ready, error::Error, kueue::decoded};
 
 impl Grove {
     pub(crate) async fn reconcile_topology(&self, name: String) -> Result<Outcome, Error> {
@@ -121,14 +121,7 @@ impl Grove {
 
 /// What backends are told of a topology, in the form that they know.
 fn as_binding(topology: &DynamicObject) -> ClusterTopologyBinding {
-    let kueue: KueueTopology =
-        serde_json::from_value(json!({ "spec": topology.data["spec"] })).unwrap_or_default();
-    ClusterTopologyBinding {
-        metadata: ObjectMeta { name: topology.metadata.name.clone(), ..ObjectMeta::default() },
-        spec: ClusterTopologyBindingSpec {
-            levels: kueue.spec.levels(),
-            scheduler_topology_bindings: Vec::new(),
-        },
-        status: None,
-    }
+    let spec = ClusterTopologyBindingSpec { levels: decoded(topology).spec.levels(), ..Default::default() };
+    let metadata = ObjectMeta { name: topology.metadata.name.clone(), ..ObjectMeta::default() };
+    ClusterTopologyBinding { metadata, spec, status: None }
 }

@@ -13,7 +13,7 @@ use grove_api::{
         SchedulerBackend,
     },
 };
-use grove_plan::status::topology_name;
+use grove_plan::topology::topology_name;
 use grove_runtime::{Cache, Cached, Index, InformerMetrics};
 use k8s_openapi::{
     api::{apps::v1::ControllerRevision, autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},

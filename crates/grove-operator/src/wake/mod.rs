@@ -11,7 +11,7 @@ use grove_api::{
     constants::annotations,
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, RestartCount, RestartPolicy},
 };
-use grove_plan::{rollout, status::topology_name};
+use grove_plan::{rollout, topology::topology_name};
 use grove_runtime::{Cache, Cached, Change};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
 use kube::Resource;

@@ -44,8 +44,7 @@ fn topology(finalizers: &[&str]) -> Value {
 fn set(name: &str) -> Value {
     let mut set = example(1);
     set["metadata"]["name"] = json!(name);
-    set["spec"]["template"]["topologyConstraint"] =
-        json!({ "topologyName": "racks", "pack": { "preferred": RACK } });
+    set["spec"]["template"]["schedulingPolicyConfig"] = json!({ "topologyName": "racks" });
     for clique in set["spec"]["template"]["cliques"].as_array_mut().unwrap() {
         clique["spec"]["podSpec"]["schedulerName"] = json!(TOY);
     }
@@ -109,6 +108,31 @@ async fn a_topology_is_held_while_a_set_uses_it() {
     let writes = world.server.store().writes();
     let ours = writes.iter().filter(|it| it.resource == TOPOLOGIES && it.manager == "grove-operator").count();
     assert_eq!(ours, 2, "one write to hold it, and one to let it go");
+}
+
+/// Without a word of the user, gangs are packed at the narrowest level; and without the topology they are not.
+#[tokio::test(start_paused = true)]
+async fn gangs_are_packed_by_it() {
+    let world = started(7, &[]).await;
+    world.create(SETS, set("a"));
+    world.settle().await;
+    let preferred = |world: &World| {
+        let gang = world.get("podgangs.scheduler.grove.io", "a-0");
+        gang.field("/spec/topologyConstraint/packConstraint/preferred").cloned()
+    };
+    let reason = |world: &World| {
+        let set = world.get(SETS, "a");
+        let conditions = set.field("/status/conditions").unwrap().as_array().unwrap().clone();
+        conditions.iter().find(|it| it["type"] == "TopologyLevelsUnavailable").unwrap()["reason"].clone()
+    };
+    assert_eq!(preferred(&world), Some(json!(RACK)));
+    assert_eq!(reason(&world), json!("AllClusterTopologyLevelsAvailable"));
+    let let_go = json!({ "metadata": { "finalizers": [] } });
+    delete(&world, TOPOLOGIES, "racks");
+    world.write(TOPOLOGIES, "", "racks", None, Action::Patch(PatchBody::Merge(let_go))).unwrap();
+    world.settle().await;
+    assert_eq!(preferred(&world), None);
+    assert_eq!(reason(&world), json!("ClusterTopologyNotFound"));
 }
 
 #[tokio::test(start_paused = true)]

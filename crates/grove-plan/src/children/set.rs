@@ -14,8 +14,9 @@ use k8s_openapi::{
 use super::{Child, ChildPlan, Kind, delete, name_of, update};
 use crate::{
     layout::{self, Place, count, set_name},
-    objects::{self, Context, GangTopology},
+    objects::{self, Context},
     rollout::{self, Pace},
+    topology::Topology,
 };
 
 /// What is there, by name: everything with a wanted name and everything that the set owns.
@@ -36,11 +37,7 @@ pub struct SetChildren<'a> {
 }
 
 /// What to do about the children of a set. `topology` is that of the set, where it has one that exists.
-pub fn plan_set(
-    context: Context<'_>,
-    topology: Option<GangTopology<'_>>,
-    children: &SetChildren<'_>,
-) -> ChildPlan {
+pub fn plan_set(context: Context<'_>, topology: Option<&Topology>, children: &SetChildren<'_>) -> ChildPlan {
     let mut planner = Planner {
         context,
         uid: context.set.metadata.uid.as_deref().unwrap_or_default(),
@@ -74,7 +71,7 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// The gangs come first: a clique makes no pod before its gang is there.
-    fn replica(&mut self, replica: u32, topology: Option<GangTopology<'_>>) {
+    fn replica(&mut self, replica: u32, topology: Option<&Topology>) {
         let (context, set, children) = (self.context, self.context.set, self.children);
         self.gang(Place::Base { replica }, names::base_gang(set_name(set), replica), topology);
         for config in &set.spec.template.scaling_groups {
@@ -129,7 +126,7 @@ impl Planner<'_> {
     }
 
     /// Only that it exists; what it says is kept right by the gang's own plan, which sees the pods.
-    fn gang(&mut self, place: Place<'_>, name: String, topology: Option<GangTopology<'_>>) {
+    fn gang(&mut self, place: Place<'_>, name: String, topology: Option<&Topology>) {
         let existing = self.children.gangs.get(name.as_str()).copied();
         let form = if self.children.lost.contains(name.as_str()) { "" } else { self.context.form };
         let context = Context { form, ..self.context };

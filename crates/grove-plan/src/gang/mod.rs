@@ -16,7 +16,8 @@ use crate::{
     children::gang_patch,
     facts::{Grouped, PodFact, Refusal, Tally, template_hash},
     layout::{Place, count, spec_minimum},
-    objects::{self, Context, GangTopology},
+    objects::{self, Context},
+    topology::Topology,
 };
 
 /// A clique of a gang, as it was seen.
@@ -42,7 +43,7 @@ pub struct Seen<'a> {
     /// Its cliques by name; every one that the template wants.
     pub cliques: BTreeMap<String, CliqueSeen<'a>>,
     /// The set's topology.
-    pub topology: Option<GangTopology<'a>>,
+    pub topology: Option<&'a Topology>,
     /// Whether the base gang has its place. For the base gang itself: true.
     pub may_go: bool,
     /// Which pods have to wait for other gangs.

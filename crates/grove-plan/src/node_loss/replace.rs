@@ -7,7 +7,7 @@
 use grove_api::{
     constants::{conditions::node_lost, restarts},
     names,
-    wire::{CliqueTemplate, GangTermination, ScalingGroupConfig, TopologyConstraint},
+    wire::{GangTermination, ScalingGroupConfig},
 };
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
@@ -17,6 +17,7 @@ use crate::{
     rollout,
     status::{self, CliqueState, SetReport, TopologySeen, find},
     termination::TerminationPlan,
+    topology::Placement,
 };
 
 /// A unit that waits in vain.
@@ -36,8 +37,11 @@ pub fn plan(report: &SetReport<'_>, after: SignedDuration) -> TerminationPlan {
     if never || rollout::is_open(progress) {
         return plan;
     }
+    // A level that the topology does not have, nobody asks for.
+    let TopologySeen::On(Some(topology)) = report.topology else { return plan };
+    let Some(placement) = Placement::of(set, topology) else { return plan };
     for replica in 0..count(set.spec.replicas) {
-        let mut waiting = waiting(report, replica);
+        let mut waiting = waiting(report, &placement, replica);
         // The largest first: with a set replica its parts are placed anew too.
         waiting.sort_by(|one, other| (&one.unit, one.since).cmp(&(&other.unit, other.since)));
         waiting.retain(|it| !is_busy(report, &it.unit));
@@ -63,7 +67,7 @@ fn is_busy(report: &SetReport<'_>, unit: &Unit) -> bool {
 
 /// The units of a set replica that wait, as gang termination would choose them; but a constraint of the whole set holds its
 /// base gang together, and then no part of that moves alone.
-fn waiting(report: &SetReport<'_>, replica: u32) -> Vec<Waiting> {
+fn waiting(report: &SetReport<'_>, placement: &Placement<'_>, replica: u32) -> Vec<Waiting> {
     let set = report.set;
     let mut all = Vec::new();
     for clique in layout::standalone(set, replica) {
@@ -71,7 +75,7 @@ fn waiting(report: &SetReport<'_>, replica: u32) -> Vec<Waiting> {
         let Some(state) = report.cliques.get(clique.name.as_str()).filter(|it| it.is_present()) else {
             return Vec::new();
         };
-        if is_bound_to_domain(report, None, clique.template) {
+        if placement.binds(&clique.template.name) {
             all.extend(since(state).map(|(since, words)| Waiting {
                 unit: Unit::SetReplica(replica),
                 since,
@@ -80,12 +84,17 @@ fn waiting(report: &SetReport<'_>, replica: u32) -> Vec<Waiting> {
         }
     }
     for config in &set.spec.template.scaling_groups {
-        all.extend(waiting_members(report, replica, config));
+        all.extend(waiting_members(report, placement, replica, config));
     }
     all
 }
 
-fn waiting_members(report: &SetReport<'_>, replica: u32, config: &ScalingGroupConfig) -> Vec<Waiting> {
+fn waiting_members(
+    report: &SetReport<'_>,
+    placement: &Placement<'_>,
+    replica: u32,
+    config: &ScalingGroupConfig,
+) -> Vec<Waiting> {
     let set = report.set;
     let name = names::scaling_group(set_name(set), replica, &config.name);
     let Some(group) = status::group_of_set(report, &name) else { return Vec::new() };
@@ -96,13 +105,13 @@ fn waiting_members(report: &SetReport<'_>, replica: u32, config: &ScalingGroupCo
     let down = members.values().filter(is_down).count();
     let minimum = group.spec.min_available.map_or(1, count) as usize;
     let enough = members.len() - down >= minimum;
-    let whole = is_required(report, set.spec.template.topology_constraint.as_ref());
+    let whole = placement.binds_whole();
     let mut all = Vec::new();
     for (group_replica, states) in &members {
         let templates = layout::members(set, replica, config, *group_replica);
         for (state, wanted) in states.iter().zip(templates) {
             let Some(state) = state else { continue };
-            if !is_bound_to_domain(report, Some(config), wanted.template) {
+            if !placement.binds(&wanted.template.name) {
                 continue;
             }
             let unit = if enough && !(whole && wanted.gang.base.is_none()) {
@@ -128,24 +137,6 @@ fn since(state: &CliqueState<'_>) -> Option<(Timestamp, String)> {
     }
     let newest = tally.created.map(|(_, last)| last);
     Some((newest.into_iter().chain([lost.last_transition_time.0]).max()?, lost.message.clone()))
-}
-
-/// Whether pods of a clique may be nowhere else than with others.
-fn is_bound_to_domain(
-    report: &SetReport<'_>,
-    group: Option<&ScalingGroupConfig>,
-    clique: &CliqueTemplate,
-) -> bool {
-    let whole = report.set.spec.template.topology_constraint.as_ref();
-    let group = group.and_then(|it| it.topology_constraint.as_ref());
-    [whole, group, clique.topology_constraint.as_ref()].into_iter().any(|it| is_required(report, it))
-}
-
-/// Whether a constraint has to hold: as far as the topology has its domain, for else nobody asks for it.
-fn is_required(report: &SetReport<'_>, constraint: Option<&TopologyConstraint>) -> bool {
-    let TopologySeen::On(Some(binding)) = report.topology else { return false };
-    let domain = constraint.and_then(TopologyConstraint::required);
-    domain.is_some_and(|domain| binding.spec.levels.iter().any(|it| it.domain == domain))
 }
 
 #[cfg(test)]

@@ -5,35 +5,15 @@ use std::collections::BTreeMap;
 use grove_api::{
     constants::{GROUP, annotations, components, labels},
     names,
-    wire::{
-        ClusterTopologyBinding, GangTopologyConstraint, NamespacedName, PackConstraint, PodGang, PodGangSpec,
-        PodGroup, TopologyConstraint, TopologyGroupConfig,
-    },
+    wire::{NamespacedName, PodGang, PodGangSpec, PodGroup},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::{Context, MIRRORED, Mirrored, labels::Labels, owner};
-use crate::layout::{self, Place, set_name, set_namespace, wire_count};
-
-/// The topology of a set: what its domains are called on nodes.
-#[derive(Clone, Copy, Debug)]
-pub struct GangTopology<'a> {
-    /// The binding that the set names.
-    pub binding: &'a ClusterTopologyBinding,
-}
-
-impl GangTopology<'_> {
-    /// A constraint in node labels. A domain that the topology does not have is left out: the set's condition says so.
-    fn translate(self, constraint: &TopologyConstraint) -> Option<GangTopologyConstraint> {
-        let key = |domain: Option<&str>| {
-            let levels = &self.binding.spec.levels;
-            domain.and_then(|it| levels.iter().find(|level| level.domain == it)).map(|it| it.key.clone())
-        };
-        let pack =
-            PackConstraint { required: key(constraint.required()), preferred: key(constraint.preferred()) };
-        (pack != PackConstraint::default()).then_some(GangTopologyConstraint { pack_constraint: Some(pack) })
-    }
-}
+use crate::{
+    layout::{self, Place, set_name, set_namespace, wire_count},
+    topology::{Placement, Topology},
+};
 
 /// The scheduler of a set's pods: the first that a clique names, else the default.
 pub fn scheduler_of(context: Context<'_>) -> &str {
@@ -42,13 +22,14 @@ pub fn scheduler_of(context: Context<'_>) -> &str {
     named.find(|it| !it.is_empty()).unwrap_or(context.default_scheduler)
 }
 
-/// The gang at `place`, as it is created. `references` are the pods of a clique, by its name.
+/// The gang at `place`, as it is created. `topology` is the one that the set names, where there is one; `references` are the
+/// pods of a clique, by its name.
 ///
 /// `None` where the template has no such place.
 pub fn gang(
     context: Context<'_>,
     place: Place<'_>,
-    topology: Option<GangTopology<'_>>,
+    topology: Option<&Topology>,
     references: impl Fn(&str) -> Vec<NamespacedName>,
 ) -> Option<PodGang> {
     let set = context.set;
@@ -68,8 +49,7 @@ pub fn gang(
     };
     notes.extend(mirrored.write().map(|it| (MIRRORED.to_owned(), it)));
     if let Some(topology) = topology.filter(|_| is_constrained(&spec)) {
-        let name = topology.binding.metadata.name.clone().unwrap_or_default();
-        notes.insert(annotations::TOPOLOGY_NAME.to_owned(), name);
+        notes.insert(annotations::TOPOLOGY_NAME.to_owned(), topology.name.clone());
     }
     if !context.form.is_empty() {
         notes.insert(annotations::SCHEDULER_FORM.to_owned(), context.form.to_owned());
@@ -97,57 +77,29 @@ pub fn gang(
 fn gang_spec(
     context: Context<'_>,
     place: Place<'_>,
-    topology: Option<GangTopology<'_>>,
+    topology: Option<&Topology>,
     references: impl Fn(&str) -> Vec<NamespacedName>,
 ) -> Option<PodGangSpec> {
-    let template = &context.set.spec.template;
-    let translate = |constraint: Option<&TopologyConstraint>| topology?.translate(constraint?);
-    let cliques = layout::cliques_of(context.set, place)?;
+    let set = context.set;
+    let placement = topology.and_then(|it| Placement::of(set, it));
+    let placement = placement.as_ref();
+    let cliques = layout::cliques_of(set, place)?;
     let pod_groups = cliques
         .iter()
         .map(|clique| PodGroup {
             name: clique.name.clone(),
             pod_references: references(&clique.name),
             min_replicas: wire_count(layout::clique_minimum(clique.template) as usize),
-            topology_constraint: translate(clique.template.topology_constraint.as_ref()),
+            topology_constraint: placement.and_then(|it| it.clique(&clique.template.name)),
         })
         .collect();
-    let whole = template.topology_constraint.as_ref();
-    let (topology_constraint, groups) = match place {
-        Place::Base { .. } => {
-            let groups = topology.map_or_else(Vec::new, |topology| topology_groups(&cliques, topology));
-            (translate(whole), groups)
-        }
-        Place::Scaled { group, .. } => {
-            let own = layout::group_config(template, group).and_then(|it| it.topology_constraint.as_ref());
-            (translate(own.or(whole)), Vec::new())
-        }
-    };
     Some(PodGangSpec {
         pod_groups,
-        topology_constraint,
-        topology_constraint_group_configs: groups,
-        priority_class_name: template.priority_class_name.clone(),
+        topology_constraint: placement.and_then(|it| it.gang(place)),
+        topology_constraint_group_configs: placement.map_or_else(Vec::new, |it| it.bundles(place, &cliques)),
+        priority_class_name: set.spec.template.priority_class_name.clone(),
         reuse_reservation_ref: None,
     })
-}
-
-/// One entry for each replica of a constrained group that is in the base gang.
-fn topology_groups(cliques: &[layout::Clique<'_>], topology: GangTopology<'_>) -> Vec<TopologyGroupConfig> {
-    let mut groups: Vec<TopologyGroupConfig> = Vec::new();
-    for clique in cliques {
-        let Some(member) = &clique.member else { continue };
-        let Some(constraint) = &member.config.topology_constraint else { continue };
-        let name = names::topology_group(&member.group, member.replica);
-        if groups.last().is_none_or(|it| it.name != name) {
-            let topology_constraint = topology.translate(constraint);
-            groups.push(TopologyGroupConfig { name, pod_group_names: Vec::new(), topology_constraint });
-        }
-        if let Some(group) = groups.last_mut() {
-            group.pod_group_names.push(clique.name.clone());
-        }
-    }
-    groups
 }
 
 fn is_constrained(spec: &PodGangSpec) -> bool {

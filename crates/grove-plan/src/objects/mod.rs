@@ -14,7 +14,7 @@ mod service;
 pub use self::{
     autoscaler::{clique_autoscaler, group_autoscaler},
     clique::{clique, same_meaning, same_pod_template},
-    gang::{GangTopology, gang, scheduler_of},
+    gang::{gang, scheduler_of},
     group::group,
     init_container::Start,
     labels::{clique_selector, group_selector, set_selector},

@@ -24,7 +24,7 @@ pub use self::{
     gang::gang,
     group::{GroupReport, Members, group},
     set::{MAX_GANGS, SetReport, set},
-    topology::{TopologySeen, topology_name},
+    topology::TopologySeen,
     update::{UpdateSeen, deadline as update_deadline},
 };
 pub(crate) use self::{

@@ -9,9 +9,10 @@ use grove_api::{
     manifest::{self, Document},
     review::{Review, review},
     validation::{Environment, Scheduler, Schedulers},
-    wire::ClusterTopologyBinding,
+    wire::{ClusterTopologyBinding, KueueTopology},
 };
 use grove_scheduler::Registry;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
@@ -23,9 +24,9 @@ use crate::{
 
 /// Check manifests with the rules of admission, without a cluster.
 ///
-/// Reads YAML or JSON with any number of objects. ClusterTopologyBindings among them are used to check the sets.
-/// What depends on the operator (active schedulers, topology) is checked with --config, else a warning says that it
-/// was not.
+/// Reads YAML or JSON with any number of objects. ClusterTopologyBindings and Topologies of Kueue among them are used to
+/// check the sets. What depends on the operator (active schedulers, topology) is checked with --config, else a warning
+/// says that it was not. The default topology of that configuration is filled in as a cluster would do it.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove validate -f set.yaml\n  \
@@ -53,6 +54,7 @@ impl Validate {
             if let Some(loaded) = load_configuration(&input::read_file(path)?, registry, &mut report) {
                 environment.schedulers = Some(schedulers(&loaded.profiles));
                 environment.topology_aware = Some(loaded.config.topology_aware());
+                environment.default_topology = loaded.config.default_topology().map(str::to_owned);
                 environment.mnnvl = Some(loaded.config.network.auto_mnnvl_enabled);
             } else {
                 report.print(self.output)?;
@@ -89,12 +91,7 @@ fn validate(sources: &[Source], registry: &Registry, mut environment: Environmen
         }
     }
     for (_, document) in &documents {
-        if document.value["kind"] == "ClusterTopologyBinding"
-            && let Ok(binding) = serde_json::from_value::<ClusterTopologyBinding>(document.value.clone())
-        {
-            let name = binding.metadata.name.unwrap_or_default();
-            environment.topologies.insert(name, binding.spec.levels);
-        }
+        add_topology(&document.value, &mut environment);
     }
     for (source, document) in &documents {
         if document.value["kind"] == "OperatorConfiguration" {
@@ -120,6 +117,23 @@ fn validate(sources: &[Source], registry: &Registry, mut environment: Environmen
         }
     }
     report
+}
+
+/// Adds a topology of either kind to what is known.
+fn add_topology(object: &Value, environment: &mut Environment) {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    if kind == "ClusterTopologyBinding"
+        && let Ok(binding) = ClusterTopologyBinding::deserialize(object)
+    {
+        let name = binding.metadata.name.unwrap_or_default();
+        environment.topologies.insert(name, binding.spec.levels);
+    } else if KueueTopology::is(api_version, kind)
+        && let Ok(topology) = KueueTopology::deserialize(object)
+    {
+        let name = topology.metadata.name.unwrap_or_default();
+        environment.kueue_topologies.insert(name, topology.spec.levels());
+    }
 }
 
 impl Report {

@@ -67,6 +67,7 @@ fn always(subject: &Subject<'_>, verdict: &mut Verdict) {
 fn new_only(subject: &Subject<'_>, verdict: &mut Verdict) {
     pods::check_new(subject, verdict);
     topology::check_new(subject, verdict);
+    policy::check_new(subject, verdict);
     mnnvl::check_new(subject, verdict);
 }
 

@@ -72,17 +72,40 @@ pub(super) fn check_names_and_levels(subject: &Subject<'_>, all: &[Placed<'_>], 
         _ => {}
     }
     let Some((path, name)) = one_name(all, &mut verdict.errors) else { return };
-    if let Some(levels) = subject.environment.topologies.get(name) {
+    if let Some(levels) = levels_of(subject, path, name, verdict) {
         for placed in all {
             domains(placed, name, levels, verdict);
         }
-    } else if subject.environment.all_topologies_known {
-        let detail = "there is no ClusterTopologyBinding of this name";
-        verdict.errors.push(Error::not_found(path, name, detail));
-    } else {
-        let text = format!("domains not checked: ClusterTopologyBinding {name:?} is not among the files");
-        verdict.warn(path, text);
     }
+}
+
+/// The levels of the topology that is named at `path`; where they are not known, it is told.
+pub(super) fn levels_of<'a>(
+    subject: &Subject<'a>,
+    path: Path,
+    name: &str,
+    verdict: &mut Verdict,
+) -> Option<&'a [TopologyLevel]> {
+    let environment = subject.environment;
+    let levels = environment.topology(name);
+    if levels.is_none() && environment.all_topologies_known {
+        // A user who named none should know whose name it is.
+        let whose = match &environment.default_topology {
+            Some(default) if default == name => "; it is the default of the operator's configuration",
+            _ => "",
+        };
+        let detail =
+            format!("there is no ClusterTopologyBinding and no Topology of Kueue of this name{whose}");
+        verdict.errors.push(Error::not_found(path, name, detail));
+    } else if levels.is_none() {
+        verdict.warn(path, format!("levels not checked: topology {name:?} is not among the files"));
+    }
+    levels
+}
+
+/// What is wrong with a level that a topology does not have.
+pub(super) fn no_level<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    format!("not a level of topology {name:?}, which has: {}", known.collect::<Vec<_>>().join(", "))
 }
 
 fn shape(placed: &Placed<'_>, errors: &mut Errors) {
@@ -114,7 +137,7 @@ pub(super) fn resolved_name<'a>(placed: &Placed<'a>) -> Option<&'a str> {
 fn one_name<'a>(all: &[Placed<'a>], errors: &mut Errors) -> Option<(Path, &'a str)> {
     let before = errors.len();
     for placed in all.iter().filter(|it| resolved_name(it).is_none()) {
-        let detail = "name the ClusterTopologyBinding here, or at a level above";
+        let detail = "name the topology here, or at a level above";
         errors.push(Error::required(placed.path.child("topologyName"), detail));
     }
     let mut named: Vec<(&Placed<'a>, &'a str)> =
@@ -142,8 +165,7 @@ fn domains(placed: &Placed<'_>, name: &str, levels: &[TopologyLevel], verdict: &
     for (path, domain) in [(&required_path, constraint.required()), (&preferred_path, constraint.preferred())]
     {
         if let Some(domain) = domain.filter(|it| level(it).is_none()) {
-            let known: Vec<&str> = levels.iter().map(|it| it.domain.as_str()).collect();
-            let detail = format!("not a level of topology {name:?}, which has: {}", known.join(", "));
+            let detail = no_level(name, levels.iter().map(|it| it.domain.as_str()));
             verdict.errors.push(Error::invalid(path.clone(), domain, detail));
         }
     }

@@ -39,10 +39,13 @@ pub(super) async fn invalid_table(context: &mut Context) -> Result<()> {
 }
 
 async fn send_all(context: &mut Context, rows: &[Row]) -> Result<()> {
-    // By what the cluster is like. On a cluster nothing is unknown.
+    // By what the cluster is like. On a cluster nothing is unknown, and this one has no Kueue.
     let mut groups: BTreeMap<(bool, bool), Vec<&Row>> = BTreeMap::new();
     for row in rows {
         let environment = row.environment();
+        if !environment.kueue_topologies.is_empty() {
+            continue;
+        }
         if let (Some(topology_aware), Some(mnnvl)) = (environment.topology_aware, environment.mnnvl) {
             groups.entry((topology_aware, mnnvl)).or_default().push(row);
         }

@@ -26,6 +26,7 @@ fn cluster() -> (Cluster, Arc<Grove>) {
     let config = json!({
         "apiVersion": config::API_VERSION, "kind": config::KIND,
         "scheduler": { "profiles": [{ "name": "kai-scheduler", "default": true }] },
+        "topologyAwareScheduling": { "defaultTopologyName": "dc" },
     });
     let loaded = registry.with_known(|known| config::load(&config, known)).unwrap();
     let settings = Settings {
@@ -94,6 +95,15 @@ async fn a_new_set_has_the_scheduler_that_it_names_or_else_the_default() {
     let binding = request("CREATE", &binding("kai-scheduler", "rack"), &Value::Null);
     let snapshot = cluster.snapshot(webhooks::TOPOLOGY_VALIDATING.path, &binding);
     assert!(matches!(snapshot.scheduling, Scheduling::NotKnown));
+}
+
+#[tokio::test]
+async fn the_default_topology_is_known_where_defaults_are_filled_in() {
+    let (cluster, _) = cluster();
+    let request = request("CREATE", &set(), &Value::Null);
+    let environment = cluster.snapshot(webhooks::SET_DEFAULTING.path, &request).environment;
+    assert_eq!(environment.default_topology.as_deref(), Some("dc"));
+    assert_eq!(environment.topology_aware, Some(true));
 }
 
 #[tokio::test]

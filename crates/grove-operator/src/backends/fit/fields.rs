@@ -3,12 +3,14 @@
 use grove_api::field::Path;
 use grove_scheduler::{Content, Feature, Node, Pack};
 
-use super::gangs::{Planned, template_path};
+use super::gangs::{Part, Planned, template_path};
 
 /// A part of a gang, or all of it, with its placement.
 struct Spot<'a> {
     path: Path,
-    part: Part,
+    /// The field by which it is placed.
+    placed: Path,
+    part: Kind,
     pack: &'a Pack,
     /// Whether what it is in requires a level.
     inside: bool,
@@ -17,7 +19,7 @@ struct Spot<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Kind {
     Whole,
     Bundle,
     Group,
@@ -29,13 +31,13 @@ impl Planned {
         let requires = |it: &Spot<'_>| it.pack.required.is_some();
         let prefers = |it: &Spot<'_>| it.pack.preferred.is_some();
         let mut fields = match feature {
-            Feature::RequiredTopologyGang => self.placed(|it| it.part == Part::Whole && requires(it)),
-            Feature::RequiredTopologyBundle => self.placed(|it| it.part == Part::Bundle && requires(it)),
-            Feature::RequiredTopologyGroup => self.placed(|it| it.part == Part::Group && requires(it)),
+            Feature::RequiredTopologyGang => self.placed(|it| it.part == Kind::Whole && requires(it)),
+            Feature::RequiredTopologyBundle => self.placed(|it| it.part == Kind::Bundle && requires(it)),
+            Feature::RequiredTopologyGroup => self.placed(|it| it.part == Kind::Group && requires(it)),
             Feature::NestedRequiredTopology => self.placed(|it| it.inside && requires(it)),
             Feature::PreferredTopology => self.placed(prefers),
             Feature::RequiredAndPreferredTopology => self.placed(|it| requires(it) && prefers(it)),
-            Feature::HierarchicalGang => self.placed(|it| it.part == Part::Bundle),
+            Feature::HierarchicalGang => self.placed(|it| it.part == Kind::Bundle),
             Feature::BestEffortAboveMinimum => {
                 let above = self.spots().into_iter().filter(|it| it.above);
                 above.map(|it| it.path.child("spec").child("replicas")).collect()
@@ -55,28 +57,29 @@ impl Planned {
 
     fn placed(&self, wanted: impl Fn(&Spot<'_>) -> bool) -> Vec<Path> {
         let spots = self.spots().into_iter().filter(|it| wanted(it));
-        spots.map(|it| it.path.child("topologyConstraint")).collect()
+        spots.map(|it| it.placed).collect()
     }
 
     fn spots(&self) -> Vec<Spot<'_>> {
-        let pack = &self.tree.pack;
-        let mut spots =
-            vec![Spot { path: self.whole.clone(), part: Part::Whole, pack, inside: false, above: false }];
-        self.collect(&self.tree.children, pack.required.is_some(), &mut spots);
+        let (pack, placed) = (&self.asked.pack, self.whole.clone());
+        let whole =
+            Spot { path: template_path(), placed, part: Kind::Whole, pack, inside: false, above: false };
+        let mut spots = vec![whole];
+        self.collect(&self.asked.children, pack.required.is_some(), &mut spots);
         spots
     }
 
     fn collect<'a>(&'a self, nodes: &'a [Node], inside: bool, spots: &mut Vec<Spot<'a>>) {
         for node in nodes {
-            let path = self.parts.get(&node.name).cloned().unwrap_or_else(template_path);
+            let Some(Part { path, placed }) = self.parts.get(&node.name).cloned() else { continue };
             let pack = &node.pack;
             match &node.content {
                 Content::Group { min, pods } => {
                     let above = pods.len() > *min as usize;
-                    spots.push(Spot { path, part: Part::Group, pack, inside, above });
+                    spots.push(Spot { path, placed, part: Kind::Group, pack, inside, above });
                 }
                 Content::Bundle(children) => {
-                    spots.push(Spot { path, part: Part::Bundle, pack, inside, above: false });
+                    spots.push(Spot { path, placed, part: Kind::Bundle, pack, inside, above: false });
                     self.collect(children, inside || pack.required.is_some(), spots);
                 }
             }

@@ -6,15 +6,16 @@ use grove_api::{
     field::Path,
     names,
     wire::{
-        CliqueTemplate, ClusterTopologyBinding, NamespacedName, PodCliqueSet, PodCliqueSetSpec,
-        PodCliqueSpec, ScalingGroupConfig, SetTemplate,
+        CliqueTemplate, NamespacedName, PodCliqueSet, PodCliqueSetSpec, PodCliqueSpec, ScalingGroupConfig,
+        SetTemplate,
     },
 };
 use grove_plan::{
     layout::{self, Clique, Place, clique_minimum, clique_replicas, count, group_minimum},
-    objects::{Context, GangTopology, gang},
+    objects::{Context, gang},
+    topology::{Placement, Topology},
 };
-use grove_scheduler::{Feature, Gang, judge::features_of, queue};
+use grove_scheduler::{Answer, Capabilities, Feature, Gang, judge::features_of, queue};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::backends::tree::tree_of;
@@ -24,23 +25,49 @@ const MOST_REPLICAS: u32 = 2;
 
 /// A gang that a set would have.
 pub(super) struct Planned {
+    /// As the scheduler is told.
     pub(super) tree: Gang,
-    /// Where the set says how the whole gang is placed.
+    /// As the set asks for it: without what Grove prefers by itself.
+    pub(super) asked: Gang,
+    /// The field by which the whole gang is placed.
     pub(super) whole: Path,
     /// Where the set has the group of which the gang is a further replica.
     pub(super) scaled: Option<Path>,
     /// Where the set names a queue.
     pub(super) queues: Vec<Path>,
     /// Where the set has each part of the tree, by its name.
-    pub(super) parts: BTreeMap<String, Path>,
+    pub(super) parts: BTreeMap<String, Part>,
+}
+
+/// Where a set has a part of a gang.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) path: Path,
+    /// The field by which it is placed.
+    pub(super) placed: Path,
+}
+
+impl Part {
+    fn constrained(path: Path) -> Self {
+        Self { placed: path.child("topologyConstraint"), path }
+    }
 }
 
 impl Planned {
     /// What the gang asks for.
     pub(super) fn asked(&self) -> BTreeSet<Feature> {
-        let mut asked = features_of(&self.tree);
+        let mut asked = features_of(&self.asked);
         asked.extend(self.scaled.as_ref().map(|_| Feature::ScaledAfterBase));
         asked
+    }
+
+    /// Why the scheduler cannot have what Grove prefers by itself. That is no reason to refuse a set.
+    pub(super) fn lacks_preference(&self, capabilities: &Capabilities) -> Option<&'static str> {
+        let is_ours = self.tree.pack.preferred.is_some() && self.asked.pack.preferred.is_none();
+        match capabilities.of(Feature::PreferredTopology) {
+            Answer::Reject(why) | Answer::Pass(why) if is_ours => Some(why),
+            _ => None,
+        }
     }
 }
 
@@ -48,7 +75,7 @@ impl Planned {
 /// itself is not one; what is wrong with it is said.
 pub(super) fn gangs(
     set: &PodCliqueSet,
-    topology: Option<&ClusterTopologyBinding>,
+    topology: Option<&Topology>,
     scheduler: &str,
 ) -> Vec<Result<Planned, String>> {
     let set = &outline(set);
@@ -59,7 +86,6 @@ pub(super) fn gangs(
         group_replica: group_minimum(config),
     });
     let places = std::iter::once(Place::Base { replica: 0 }).chain(scaled);
-    let topology = topology.map(|binding| GangTopology { binding });
     places.filter_map(|place| planned(context, place, topology)).collect()
 }
 
@@ -102,6 +128,7 @@ fn outline(set: &PodCliqueSet) -> PodCliqueSet {
                 scaling_groups: groups.collect(),
                 priority_class_name: template.priority_class_name.clone(),
                 topology_constraint: template.topology_constraint.clone(),
+                scheduling_policy_config: template.scheduling_policy_config.clone(),
                 ..SetTemplate::default()
             },
             ..PodCliqueSetSpec::default()
@@ -120,7 +147,7 @@ fn most_pods(template: &CliqueTemplate) -> u32 {
 fn planned(
     context: Context<'_>,
     place: Place<'_>,
-    topology: Option<GangTopology<'_>>,
+    topology: Option<&Topology>,
 ) -> Option<Result<Planned, String>> {
     let set = context.set;
     let cliques = layout::cliques_of(set, place)?;
@@ -143,23 +170,69 @@ fn planned(
             return Some(Err(format!("PodGang {name} would contradict itself: {malformed}")));
         }
     };
+    let prefers = topology.and_then(|it| Placement::of(set, it)).is_none_or(|it| it.prefers(place));
+    let mut asked = tree.clone();
+    if !prefers {
+        asked.pack.preferred = None;
+    }
+    let scaled = match place {
+        Place::Base { .. } => None,
+        Place::Scaled { group, .. } => Some(group_path(set, group)),
+    };
+    let (whole, parts) = (whole_path(set, place), parts(set, &cliques));
+    Some(Ok(Planned { tree, asked, whole, scaled, queues: queue::fields(set), parts }))
+}
+
+/// The field by which the gang at `place` is placed as a whole.
+fn whole_path(set: &PodCliqueSet, place: Place<'_>) -> Path {
+    let template = &set.spec.template;
+    let own = match place {
+        Place::Base { .. } => None,
+        Place::Scaled { group, .. } => layout::group_config(template, group),
+    };
+    if let Some(group) = own.filter(|it| it.topology_constraint.is_some()) {
+        return group_path(set, &group.name).child("topologyConstraint");
+    }
+    let policy = template_path().child("schedulingPolicyConfig");
+    match &template.scheduling_policy_config {
+        _ if template.topology_constraint.is_some() => template_path().child("topologyConstraint"),
+        Some(it) if it.grouping_constraints.is_some() => policy.child("groupingConstraints"),
+        Some(_) => policy.child("topologyName"),
+        // What is placed is a part of the set, and no single field speaks for all of it.
+        None => template_path(),
+    }
+}
+
+/// Where the set has these cliques, and the bundles that they may be in.
+fn parts(set: &PodCliqueSet, cliques: &[Clique<'_>]) -> BTreeMap<String, Part> {
+    let policy = set.spec.template.scheduling_policy_config.as_ref();
+    let packs = policy.map_or(&[][..], |it| it.network_pack_group_configs.as_slice());
     let mut parts = BTreeMap::new();
-    for clique in &cliques {
+    for clique in cliques {
+        let (template, name) = (&clique.template.name, layout::set_name(set));
         if let Some(member) = &clique.member {
             let bundle = names::topology_group(&member.group, member.replica);
-            parts.insert(bundle, group_path(set, &member.config.name));
+            parts.insert(bundle, Part::constrained(group_path(set, &member.config.name)));
         }
-        parts.insert(clique.name.clone(), clique_path(set, &clique.template.name));
+        if let Some(number) = packs.iter().position(|it| it.clique_names.contains(template)) {
+            let bundle = match &clique.member {
+                None => names::pack_group(name, clique.replica, number),
+                Some(it) => {
+                    let group = &it.config.name;
+                    names::pack_group_of_replica(name, clique.replica, number, group, it.replica)
+                }
+            };
+            parts.insert(bundle, pack_group(number, packs[number].topology_constraint.is_some()));
+        }
+        parts.insert(clique.name.clone(), Part::constrained(clique_path(set, template)));
     }
-    let (whole, scaled) = match place {
-        Place::Base { .. } => (template_path(), None),
-        Place::Scaled { group, .. } => {
-            let path = group_path(set, group);
-            let has_own = layout::group_config(&set.spec.template, group)?.topology_constraint.is_some();
-            (if has_own { path.clone() } else { template_path() }, Some(path))
-        }
-    };
-    Some(Ok(Planned { tree, whole, scaled, queues: queue::fields(set), parts }))
+    parts
+}
+
+fn pack_group(number: usize, is_constrained: bool) -> Part {
+    let list = template_path().child("schedulingPolicyConfig").child("networkPackGroupConfigs");
+    let path = list.index(number);
+    if is_constrained { Part::constrained(path) } else { Part { placed: path.clone(), path } }
 }
 
 pub(super) fn template_path() -> Path {

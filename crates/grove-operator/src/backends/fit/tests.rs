@@ -4,7 +4,10 @@ mod planned;
 #[path = "../../../../grove-plan/src/fixture/set.rs"]
 mod set;
 
-use grove_api::constants::{annotations, labels};
+use grove_api::{
+    constants::{annotations, labels},
+    wire::TopologyLevel,
+};
 use serde_json::{Value, json};
 
 use self::set::set;
@@ -22,10 +25,10 @@ const PREEMPTION: &str = "Volcano moves whole gangs from 1.15 on, where its conf
 const NO_HYPER_NODES: &str = "the cluster has no HyperNodes, from which Volcano knows its topology";
 
 /// Topology `dc` with the levels zone and rack.
-fn binding() -> ClusterTopologyBinding {
-    let level = |domain: &str| json!({ "domain": domain, "key": format!("example.com/{domain}") });
-    let levels = [level("zone"), level("rack")];
-    serde_json::from_value(json!({ "metadata": { "name": "dc" }, "spec": { "levels": levels } })).unwrap()
+fn topology() -> Topology {
+    let level =
+        |domain: &str| TopologyLevel { domain: domain.to_owned(), key: format!("example.com/{domain}") };
+    Topology { name: "dc".to_owned(), levels: vec![level("zone"), level("rack")] }
 }
 
 /// Clique `fe`, and group `pd` of `pre` and `dec` with two of three replicas in the base gang; with placements such as
@@ -60,7 +63,7 @@ fn warnings(found: &Findings) -> Vec<String> {
 }
 
 fn created(set: &PodCliqueSet, scheduler: &dyn Scheduler, name: &str) -> Findings {
-    fit(set, None, Some(&binding()), scheduler, name)
+    fit(set, None, Some(&topology()), scheduler, name)
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn a_gang_that_contradicts_itself_is_told() {
 #[test]
 fn in_an_update_only_what_is_new_counts() {
     let update = |new: &PodCliqueSet, old: &PodCliqueSet, scheduler: &dyn Scheduler| {
-        let found = fit(new, Some(old), Some(&binding()), scheduler, "it");
+        let found = fit(new, Some(old), Some(&topology()), scheduler, "it");
         (errors(&found), warnings(&found))
     };
     let nothing = (vec![], vec![]);
@@ -247,7 +250,7 @@ fn in_an_update_only_what_is_new_counts() {
         (bare.clone(), kai()),
         (packed("required zone", "", ""), volcano(&["example.com/rack"])),
     ] {
-        let fresh = fit(&set, None, Some(&binding()), scheduler.as_ref(), "it");
+        let fresh = fit(&set, None, Some(&topology()), scheduler.as_ref(), "it");
         assert!(!fresh.errors.is_empty() || !fresh.warnings.is_empty(), "{scheduler:?}");
         assert_eq!(update(&changed(&set), &set, scheduler.as_ref()), nothing, "{scheduler:?}");
     }

@@ -8,9 +8,9 @@ mod words;
 
 use grove_api::{
     constants::labels,
-    wire::{ClusterTopologyBinding, PodCliqueSet, PodGang},
+    wire::{PodCliqueSet, PodGang},
 };
-use grove_plan::{layout::Place, objects::scheduler_of};
+use grove_plan::{layout::Place, objects::scheduler_of, topology::Topology};
 use grove_scheduler::{
     Gang,
     tree::{FORM_ANNOTATION, Malformed},
@@ -88,7 +88,7 @@ impl Grove {
     pub(in crate::controllers) fn passed_over(
         &self,
         set: &PodCliqueSet,
-        topology: Option<&ClusterTopologyBinding>,
+        topology: Option<&Topology>,
     ) -> Option<Vec<String>> {
         let name = scheduler_of(self.context_of_form(set, ""));
         let readiness = self.backends.readiness(name);

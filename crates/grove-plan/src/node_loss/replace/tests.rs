@@ -1,23 +1,20 @@
 //! When which unit is placed anew. Nodes are lost at 100, and pods may wait for ten seconds.
 
-use grove_api::wire::{
-    ClusterTopologyBinding, ClusterTopologyBindingSpec, LossReason, LostNode, Time, TopologyLevel,
-    TopologyPack,
-};
+use grove_api::wire::{LossReason, LostNode, Time, TopologyConstraint, TopologyLevel, TopologyPack};
 
 use super::*;
 use crate::{
     fixture::{Deployed, at},
     status::CliqueReport,
+    topology::Topology,
 };
 
 /// `fe` may miss one pod; the group may miss two replicas, and a replica of it no pod. Replica 0 of it is in the base gang.
 const SET: &str = "fe=3/2 pre=1/1 dec=2/2 | pd=3/1:pre,dec";
 
-fn binding() -> ClusterTopologyBinding {
+fn topology() -> Topology {
     let level = TopologyLevel { domain: "rack".to_owned(), key: "example.com/rack".to_owned() };
-    let spec = ClusterTopologyBindingSpec { levels: vec![level], ..ClusterTopologyBindingSpec::default() };
-    ClusterTopologyBinding::new("racks", spec)
+    Topology { name: "racks".to_owned(), levels: vec![level] }
 }
 
 fn required(domain: &str) -> TopologyConstraint {
@@ -73,9 +70,9 @@ fn report_of<'a>(
 }
 
 fn planned(deployed: &Deployed, second: i64) -> TerminationPlan {
-    let binding = binding();
+    let topology = topology();
     let report =
-        SetReport { now: at(second), topology: TopologySeen::On(Some(&binding)), ..deployed.report() };
+        SetReport { now: at(second), topology: TopologySeen::On(Some(&topology)), ..deployed.report() };
     plan(&report, SignedDuration::from_secs(10))
 }
 

@@ -1,6 +1,6 @@
 //! Translation of topology, and the scheduler of a gang.
 
-use grove_api::wire::{PodCliqueSet, ScalingGroupConfig};
+use grove_api::wire::{ClusterTopologyBinding, PodCliqueSet, ScalingGroupConfig, TopologyConstraint};
 use serde_json::{Value, json};
 
 use super::*;
@@ -30,8 +30,8 @@ fn packed(of_set: &Value, of_group: &Value, of_clique: &Value) -> PodCliqueSet {
 
 fn built(set: &PodCliqueSet, place: Place<'_>, binding: Option<&ClusterTopologyBinding>) -> Value {
     let context = Context { set, default_scheduler: "default-scheduler", form: "" };
-    let topology = binding.map(|binding| GangTopology { binding });
-    serde_json::to_value(gang(context, place, topology, |_| Vec::new()).unwrap()).unwrap()
+    let topology = binding.map(Topology::from);
+    serde_json::to_value(gang(context, place, topology.as_ref(), |_| Vec::new()).unwrap()).unwrap()
 }
 
 const BASE: Place<'_> = Place::Base { replica: 0 };
@@ -50,7 +50,8 @@ fn the_base_gang_has_all_three_levels() {
     );
     let got = built(&set, BASE, Some(&binding()));
     let (spec, rack) = (&got["spec"], keys(&json!({ "required": "example.com/rack" })));
-    assert_eq!(spec["topologyConstraint"], keys(&json!({ "required": "example.com/zone" })));
+    let whole = json!({ "required": "example.com/zone", "preferred": "example.com/rack" });
+    assert_eq!(spec["topologyConstraint"], keys(&whole), "the narrowest level is added");
     assert_eq!(spec["podgroups"][0]["topologyConstraint"], keys(&json!({ "preferred": "example.com/rack" })));
     assert_eq!(spec["podgroups"][1].get("topologyConstraint"), None);
     assert_eq!(
@@ -72,7 +73,8 @@ fn a_scaled_gang_has_that_of_its_group_or_else_of_the_set() {
     ];
     for (set, key) in rows {
         let spec = &built(&set, SCALED, Some(&binding()))["spec"];
-        assert_eq!(spec["topologyConstraint"], keys(&json!({ "required": key })));
+        let want = json!({ "required": key, "preferred": "example.com/rack" });
+        assert_eq!(spec["topologyConstraint"], keys(&want));
         assert_eq!(spec.get("topologyConstraintGroupConfigs"), None);
     }
 }
@@ -94,8 +96,40 @@ fn unknown_domains_are_left_out() {
     );
     let nothing = packed(&json!({ "required": "moon" }), &Value::Null, &Value::Null);
     let got = built(&nothing, BASE, Some(&binding()));
+    assert_eq!(got["spec"]["topologyConstraint"], keys(&json!({ "preferred": "example.com/rack" })));
+    let mut empty = binding();
+    empty.spec.levels.clear();
+    let got = built(&nothing, BASE, Some(&empty));
     assert_eq!(got["spec"].get("topologyConstraint"), None);
     assert_eq!(got["metadata"].get("annotations"), None, "no name where nothing was translated");
+}
+
+/// Automatic packing: of the whole gang, also where only a part of it is constrained, and never instead of a wish.
+#[test]
+fn a_gang_that_prefers_nothing_prefers_the_narrowest_level() {
+    let (none, zone) = (Value::Null, json!({ "required": "zone" }));
+    let rack = json!({ "preferred": "example.com/rack" });
+    let rows = [
+        ("of a clique only", packed(&none, &none, &zone), BASE, rack.clone()),
+        ("of a group only", packed(&none, &zone, &none), BASE, rack.clone()),
+        ("a clique's constraint", packed(&none, &none, &zone), SCALED, rack),
+        (
+            "its own wish",
+            packed(&json!({ "preferred": "zone" }), &none, &none),
+            BASE,
+            json!({ "preferred": "example.com/zone" }),
+        ),
+        (
+            "the wish of its group",
+            packed(&none, &json!({ "preferred": "zone" }), &none),
+            SCALED,
+            json!({ "preferred": "example.com/zone" }),
+        ),
+    ];
+    for (what, set, place, want) in rows {
+        let spec = &built(&set, place, Some(&binding()))["spec"];
+        assert_eq!(spec["topologyConstraint"], keys(&want), "{what}");
+    }
 }
 
 #[test]

@@ -5,9 +5,16 @@ use serde_json::{Value, json};
 use super::*;
 use crate::fixture::set;
 
-fn binding() -> ClusterTopologyBinding {
+/// A set with this policy.
+fn policy(policy: Value) -> PodCliqueSet {
+    let mut set = set("a=1/1");
+    set.spec.template.scheduling_policy_config = serde_json::from_value(policy).unwrap();
+    set
+}
+
+fn topology() -> Topology {
     let levels = json!([{ "domain": "zone", "key": "z" }, { "domain": "rack", "key": "r" }]);
-    serde_json::from_value(json!({ "metadata": { "name": "dc" }, "spec": { "levels": levels } })).unwrap()
+    Topology { name: "dc".to_owned(), levels: serde_json::from_value(levels).unwrap() }
 }
 
 /// Constraints of the set, its group and its clique.
@@ -29,8 +36,8 @@ fn say(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<(Option<bool>, &'st
 
 #[test]
 fn every_case_has_its_reason() {
-    let binding = binding();
-    let (there, gone) = (TopologySeen::On(Some(&binding)), TopologySeen::On(None));
+    let topology = topology();
+    let (there, gone) = (TopologySeen::On(Some(&topology)), TopologySeen::On(None));
     let none = || constrained([Value::Null, Value::Null, Value::Null]);
     let of_set =
         |pack: Value| constrained([json!({ "topologyName": "dc", "pack": pack }), Value::Null, Value::Null]);
@@ -63,15 +70,53 @@ fn every_case_has_its_reason() {
 }
 
 #[test]
+fn a_policy_has_the_same_reasons() {
+    let topology = topology();
+    let (there, gone) = (TopologySeen::On(Some(&topology)), TopologySeen::On(None));
+    let key = |key: &str| json!({ "required": { "topologyKey": key } });
+    let whole = |it: &str| policy(json!({ "topologyName": "dc", "groupingConstraints": key(it) }));
+    let packed = |it: &str| {
+        let group = json!({ "cliqueNames": ["a"], "topologyConstraint": key(it) });
+        policy(json!({ "topologyName": "dc", "networkPackGroupConfigs": [group] }))
+    };
+    let named = || policy(json!({ "topologyName": "dc" }));
+    let nameless = || policy(json!({ "networkPackGroupConfigs": [{ "cliqueNames": ["a"] }] }));
+    let (off, all) = ("TopologyAwareSchedulingDisabled", "AllClusterTopologyLevelsAvailable");
+    let missing = "ClusterTopologyLevelsUnavailable";
+    let rows = [
+        ("off, empty", policy(json!({})), TopologySeen::Off, None),
+        ("off, a name", named(), TopologySeen::Off, Some((None, off))),
+        ("off, pack groups", nameless(), TopologySeen::Off, Some((None, off))),
+        ("empty", policy(json!({ "topologyName": "" })), there, Some((Some(false), all))),
+        ("a name", named(), there, Some((Some(false), all))),
+        ("a level of the set", whole("z"), there, Some((Some(false), all))),
+        ("a level of a pack group", packed("r"), there, Some((Some(false), all))),
+        ("no level of the set", whole("zone"), there, Some((Some(true), missing))),
+        ("no level of a pack group", packed("moon"), there, Some((Some(true), missing))),
+        ("no topology", named(), gone, Some((None, "ClusterTopologyNotFound"))),
+        ("no name", nameless(), gone, Some((None, "TopologyNameMissing"))),
+    ];
+    for (what, set, seen, want) in rows {
+        assert_eq!(say(&set, seen).map(|(status, reason, _)| (status, reason)), want, "{what}");
+    }
+    let (.., message) = say(&named(), gone).unwrap();
+    assert!(message.contains("ClusterTopologyBinding") && message.contains("Kueue"), "{message}");
+}
+
+#[test]
 fn every_level_of_the_set_is_looked_at() {
-    let binding = binding();
+    let topology = topology();
     let pack = |domain: &str| json!({ "topologyName": "dc", "pack": { "required": domain } });
     let set = constrained([pack("zone"), pack("moon"), pack("mars")]);
-    let (status, _, message) = say(&set, TopologySeen::On(Some(&binding))).unwrap();
+    let (status, _, message) = say(&set, TopologySeen::On(Some(&topology))).unwrap();
     assert_eq!(status, Some(true));
     assert!(message.contains("mars") && message.contains("moon") && !message.contains("zone"), "{message}");
     let old = constrained([json!({ "topologyName": "dc", "packDomain": "moon" }), Value::Null, Value::Null]);
-    assert_eq!(say(&old, TopologySeen::On(Some(&binding))).unwrap().0, Some(true), "the deprecated spelling");
+    assert_eq!(
+        say(&old, TopologySeen::On(Some(&topology))).unwrap().0,
+        Some(true),
+        "the deprecated spelling"
+    );
 }
 
 #[test]
@@ -86,4 +131,6 @@ fn the_name_is_the_first_that_is_given() {
     for (all, want) in rows {
         assert_eq!(topology_name(&constrained(all.clone())), want, "{all:?}");
     }
+    assert_eq!(topology_name(&policy(json!({ "topologyName": "dc" }))), Some("dc"));
+    assert_eq!(topology_name(&policy(json!({ "topologyName": "" }))), None);
 }

@@ -4,7 +4,7 @@ use std::{fmt::Debug, io};
 
 use grove_api::{
     constants::labels,
-    wire::{ClusterTopologyBinding, PodGang},
+    wire::{ClusterTopologyBinding, KueueTopology, PodGang},
 };
 use k8s_openapi::api::core::v1::{Node as ApiNode, Pod};
 use kube::{
@@ -25,9 +25,6 @@ use crate::cluster::{Cluster, failure};
 const PAGE: u32 = 500;
 /// How often a list is begun anew because its pages became too old on the way.
 const TRIES: usize = 3;
-const KUEUE: &str = "kueue.x-k8s.io";
-/// The versions that Kueue's Topology has or had, the newest first.
-const KUEUE_VERSIONS: [&str; 3] = ["v1beta2", "v1beta1", "v1alpha1"];
 /// Only pods that have a node and have not ended take something.
 const BOUND: &str = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
 
@@ -120,15 +117,13 @@ async fn kueue(client: &Client) -> kube::Result<Option<Vec<Topology>>> {
     let served: Vec<String> = groups
         .groups
         .into_iter()
-        .filter(|it| it.name == KUEUE)
+        .filter(|it| it.name == KueueTopology::GROUP)
         .flat_map(|it| it.versions)
         .map(|it| it.version)
         .collect();
-    for version in KUEUE_VERSIONS.into_iter().filter(|it| served.iter().any(|served| served == it)) {
-        let resource = ApiResource::from_gvk_with_plural(
-            &GroupVersionKind::gvk(KUEUE, version, "Topology"),
-            "topologies",
-        );
+    for version in KueueTopology::VERSIONS.into_iter().filter(|it| served.iter().any(|served| served == it)) {
+        let kind = GroupVersionKind::gvk(KueueTopology::GROUP, version, KueueTopology::KIND);
+        let resource = ApiResource::from_gvk_with_plural(&kind, KueueTopology::PLURAL);
         let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
         match pages(&api, &ListParams::default(), |it| Some(kueue_topology(&it))).await {
             Ok(all) => return Ok(Some(all)),

@@ -2,7 +2,7 @@
 
 use grove_plan::{
     layout::Place,
-    objects::{Context, GangTopology, gang},
+    objects::{Context, gang},
 };
 use grove_scheduler::{Answer, Capabilities, Content, Gang, Node, Object, PrepareError, RenderError};
 use k8s_openapi::api::core::v1::Pod;
@@ -70,6 +70,61 @@ fn every_feature_is_found_at_its_fields() {
     assert_eq!(refused(|it, no| it.group_status = no), Vec::<String>::new(), "nobody asks for it");
 }
 
+/// `packed` with a policy instead: the set in a zone, `fe` in a rack, `pre` and `dec` as near as can be.
+fn with_policy() -> PodCliqueSet {
+    let mut set = queued(packed("", "", ""));
+    let required = |key: &str| json!({ "required": { "topologyKey": key } });
+    let policy = json!({
+        "topologyName": "dc",
+        "groupingConstraints": required("example.com/zone"),
+        "networkPackGroupConfigs": [
+            { "cliqueNames": ["fe"], "topologyConstraint": required("example.com/rack") },
+            { "cliqueNames": ["pre", "dec"] },
+        ],
+    });
+    set.spec.template.scheduling_policy_config = serde_json::from_value(policy).unwrap();
+    set
+}
+
+#[test]
+fn a_policy_is_found_at_its_fields() {
+    let set = with_policy();
+    let policy = "spec.template.schedulingPolicyConfig";
+    let (whole, packs) =
+        (format!("{policy}.groupingConstraints"), format!("{policy}.networkPackGroupConfigs"));
+    let (rack, near) = (format!("{packs}[0].topologyConstraint"), format!("{packs}[1]"));
+    let refused = |reject: fn(&mut Capabilities, Answer)| refused(&set, reject);
+    assert_eq!(refused(|it, no| it.required_topology_gang = no), [whole]);
+    assert_eq!(refused(|it, no| it.required_topology_bundle = no), [rack.as_str()]);
+    assert_eq!(refused(|it, no| it.nested_required_topology = no), [rack.as_str()]);
+    assert_eq!(refused(|it, no| it.preferred_topology = no), [near.as_str()]);
+    let mut bundles = refused(|it, no| it.hierarchical_gang = no);
+    bundles.sort();
+    assert_eq!(bundles, [rack, near]);
+}
+
+/// Nobody asked for it, so that nobody is refused for it; but it is told.
+#[test]
+fn what_grove_prefers_by_itself_is_told_and_not_refused() {
+    let mut answers = kai().capabilities();
+    answers.preferred_topology = Answer::Reject("no");
+    answers.required_and_preferred_topology = Answer::Reject("no");
+    let told = |set: &PodCliqueSet| {
+        let found = created(set, &Answers(answers), "it");
+        assert_eq!(errors(&found), Vec::<String>::new());
+        found.warnings.iter().map(|it| it.path.to_string()).collect::<Vec<_>>()
+    };
+    let mut named = queued(packed("", "", ""));
+    let policy = json!({ "topologyName": "dc" });
+    named.spec.template.scheduling_policy_config = serde_json::from_value(policy).unwrap();
+    assert_eq!(told(&named), ["spec.template.schedulingPolicyConfig.topologyName"]);
+    assert_eq!(told(&queued(packed("required zone", "", ""))), ["spec.template.topologyConstraint"]);
+    assert_eq!(told(&queued(packed("", "", "required rack"))), ["spec.template"]);
+    assert_eq!(told(&queued(packed("", "", ""))), Vec::<String>::new(), "no topology, no wish");
+    let said = passed_over(&named, Some(&topology()), &Answers(answers), "it");
+    assert_eq!(said, ["it passes over PreferredTopology: no."]);
+}
+
 #[test]
 fn an_autoscaler_makes_pods_above_the_minimum() {
     let mut set = set("a=2/2");
@@ -96,19 +151,22 @@ fn without_pods(mut tree: Gang) -> Gang {
 /// What is left out of a set for the sake of speed is no part of its gangs.
 #[test]
 fn the_gangs_are_those_that_the_set_will_have() {
-    let mut set = packed("required zone", "required rack preferred rack", "preferred rack");
+    the_gangs_are_those_of(packed("required zone", "required rack preferred rack", "preferred rack"));
+    the_gangs_are_those_of(with_policy());
+}
+
+fn the_gangs_are_those_of(mut set: PodCliqueSet) {
     set.spec.template.priority_class_name = "high".to_owned();
     set.spec.template.cliques[1].annotations.insert("example.com/a".to_owned(), "b".to_owned());
     set.spec.template.cliques[1].labels.insert("example.com/c".to_owned(), "d".to_owned());
     set.metadata.annotations = Some([("example.com/e".to_owned(), "f".to_owned())].into());
-    let binding = binding();
+    let topology = topology();
     let places = [Place::Base { replica: 0 }, Place::Scaled { replica: 0, group: "pd", group_replica: 2 }];
     let context = Context { set: &set, default_scheduler: "it", form: "" };
     let want = places.map(|place| {
-        let topology = Some(GangTopology { binding: &binding });
-        tree_of(&set, &gang(context, place, topology, |_| Vec::new()).unwrap(), place).unwrap()
+        tree_of(&set, &gang(context, place, Some(&topology), |_| Vec::new()).unwrap(), place).unwrap()
     });
-    let got = gangs(&set, Some(&binding), "it").into_iter().map(|it| without_pods(it.unwrap().tree));
+    let got = gangs(&set, Some(&topology), "it").into_iter().map(|it| without_pods(it.unwrap().tree));
     assert_eq!(got.collect::<Vec<_>>(), want);
 }
 

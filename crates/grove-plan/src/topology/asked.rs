@@ -1,0 +1,73 @@
+//! What a set asks of a topology, in either way to say it.
+
+use std::collections::BTreeSet;
+
+use grove_api::wire::{GroupingConstraints, PodCliqueSet, SchedulingPolicyConfig};
+
+use super::Topology;
+
+/// One of the two ways in which a set says where its pods go. Admission lets nobody use both; where somebody does, the
+/// constraints that name levels count.
+pub(super) enum Asked<'a> {
+    /// Nothing is said.
+    Nothing,
+    /// `topologyConstraint`, at one level of the set at least.
+    Constraints,
+    /// `schedulingPolicyConfig`.
+    Policy(&'a SchedulingPolicyConfig),
+}
+
+pub(super) fn asked(set: &PodCliqueSet) -> Asked<'_> {
+    let template = &set.spec.template;
+    if template.topology_constraints().next().is_some() {
+        return Asked::Constraints;
+    }
+    // Who has a name gets packed gangs, and who has pack groups wants them packed.
+    let says =
+        |it: &&SchedulingPolicyConfig| it.topology().is_some() || keys(it).next().is_some() || has_groups(it);
+    template.scheduling_policy_config.as_ref().filter(says).map_or(Asked::Nothing, Asked::Policy)
+}
+
+fn has_groups(policy: &SchedulingPolicyConfig) -> bool {
+    !policy.network_pack_group_configs.is_empty()
+}
+
+/// The node labels that a policy requires.
+fn keys(policy: &SchedulingPolicyConfig) -> impl Iterator<Item = &str> {
+    let groups = policy.network_pack_group_configs.iter().filter_map(|it| it.topology_constraint.as_ref());
+    policy.grouping_constraints.iter().chain(groups).filter_map(GroupingConstraints::required)
+}
+
+/// The topology that a set names.
+pub fn topology_name(set: &PodCliqueSet) -> Option<&str> {
+    match asked(set) {
+        Asked::Nothing => None,
+        Asked::Constraints => {
+            let constraints = set.spec.template.topology_constraints();
+            constraints.filter_map(|it| it.topology_name.as_deref()).find(|it| !it.is_empty())
+        }
+        Asked::Policy(policy) => policy.topology(),
+    }
+}
+
+/// Whether a set asks for anything: a level, or that gangs are packed.
+pub(crate) fn is_asked(set: &PodCliqueSet) -> bool {
+    match asked(set) {
+        Asked::Nothing => false,
+        Asked::Constraints => domains(set).next().is_some(),
+        Asked::Policy(_) => true,
+    }
+}
+
+/// The levels that a set asks for and a topology does not have, in the words of the set.
+pub(crate) fn missing_levels<'a>(set: &'a PodCliqueSet, topology: &Topology) -> BTreeSet<&'a str> {
+    match asked(set) {
+        Asked::Nothing => BTreeSet::new(),
+        Asked::Constraints => domains(set).filter(|it| topology.key_of(it).is_none()).collect(),
+        Asked::Policy(policy) => keys(policy).filter(|it| !topology.has_key(it)).collect(),
+    }
+}
+
+fn domains(set: &PodCliqueSet) -> impl Iterator<Item = &str> {
+    set.spec.template.topology_constraints().flat_map(|it| [it.required(), it.preferred()]).flatten()
+}
