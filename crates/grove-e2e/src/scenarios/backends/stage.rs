@@ -47,7 +47,7 @@ pub(in crate::scenarios) fn options(context: &Context) -> OperatorOptions {
 }
 
 /// One that the API server asks about sets.
-pub(super) fn asked(context: &Context) -> OperatorOptions {
+pub(in crate::scenarios) fn asked(context: &Context) -> OperatorOptions {
     OperatorOptions { webhooks: true, ..options(context) }
 }
 
@@ -236,12 +236,15 @@ pub(in crate::scenarios) async fn ready(
 }
 
 /// Waits until the API server asks the operator about sets.
-pub(super) async fn until_answered(context: &Context) -> Result<()> {
+pub(in crate::scenarios) async fn until_answered(context: &Context) -> Result<()> {
     admission::until_answered(context).await
 }
 
 /// A set as a user creates it: the API server's answer, and its warnings.
-pub(super) async fn send(context: &Context, set: &Value) -> Result<(Option<Status>, Vec<String>)> {
+pub(in crate::scenarios) async fn send(
+    context: &Context,
+    set: &Value,
+) -> Result<(Option<Status>, Vec<String>)> {
     let path = format!("/apis/grove.io/v1alpha1/namespaces/{}/podcliquesets", context.namespace);
     let request = http::Request::post(path)
         .header("Content-Type", "application/json")

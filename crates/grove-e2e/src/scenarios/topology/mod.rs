@@ -1,9 +1,13 @@
 //! Topologies of a cluster, and what schedulers, sets and people are told of them.
 
 mod binding;
+mod kueue;
 
 use crate::{
-    cluster::{Gates::All, Scheduler::Kai},
+    cluster::{
+        Gates::All,
+        Scheduler::{Kai, Kube},
+    },
     scenario::Scenario,
 };
 
@@ -26,5 +30,11 @@ pub(super) const TABLE: &[Scenario] = &[
         on: &[(Kai, All)],
         full_only: false,
         run: |context| Box::pin(binding::goes_and_comes(context)),
+    },
+    Scenario {
+        name: "topology_kueue_comes_and_goes",
+        on: &[(Kube, All), (Kai, All)],
+        full_only: false,
+        run: |context| Box::pin(kueue::comes_and_goes(context)),
     },
 ];

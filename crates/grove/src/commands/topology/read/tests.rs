@@ -112,10 +112,10 @@ async fn what_must_not_be_read_stops_only_what_needs_it() {
 
 /// Kueue with its Topology in one version, and another kind in another.
 fn kueue_server(version: &str, other: &str) -> ApiServer {
-    let mut topology = Resource::custom(KUEUE, version, "Topology", "topologies");
+    let mut topology = Resource::custom(KueueTopology::GROUP, version, "Topology", "topologies");
     topology.namespaced = false;
     let resources = Resources::kubernetes().with(topology).with(Resource::custom(
-        KUEUE,
+        KueueTopology::GROUP,
         other,
         "LocalQueue",
         "localqueues",
@@ -128,7 +128,7 @@ async fn topologies_of_kueue_in_whichever_version_is_served() {
     for (version, other) in [("v1beta2", "v1beta1"), ("v1beta1", "v1beta2"), ("v1alpha1", "v1beta1")] {
         let cluster = cluster(Client::new(kueue_server(version, other).service(), "default"));
         let resource = ApiResource::from_gvk_with_plural(
-            &GroupVersionKind::gvk(KUEUE, version, "Topology"),
+            &GroupVersionKind::gvk(KueueTopology::GROUP, version, "Topology"),
             "topologies",
         );
         let api: Api<DynamicObject> = Api::all_with(cluster.client.clone(), &resource);
