@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use grove_api::limits::MAX_TOPOLOGY_LEVELS;
+use grove_api::limits::{MAX_LABEL_LENGTH, MAX_TOPOLOGY_LEVELS};
 
 use super::labels::{self, Candidate};
 use crate::commands::topology::{
@@ -100,6 +100,9 @@ impl Level {
 
 /// Where in the chain a label belongs, or why nowhere.
 fn place(nodes: &[&Labels], chain: &[Candidate], label: &Candidate) -> Result<usize, String> {
+    if label.key.len() > MAX_LABEL_LENGTH {
+        return Err(format!("the label of a level has at most {MAX_LABEL_LENGTH} characters"));
+    }
     if chain.len() >= MAX_TOPOLOGY_LEVELS {
         return Err(format!("a topology has at most {MAX_TOPOLOGY_LEVELS} levels"));
     }

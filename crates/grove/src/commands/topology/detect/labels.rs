@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use grove_api::limits::MAX_LABEL_LENGTH;
-
 use crate::commands::topology::{
     facts::Node,
     known::{self, Known},
@@ -64,12 +62,7 @@ pub(super) struct Sorted {
 }
 
 pub(super) fn sort(nodes: &[&Node]) -> Sorted {
-    let keys: BTreeSet<&str> = nodes
-        .iter()
-        .flat_map(|it| it.labels.keys())
-        .map(String::as_str)
-        .filter(|it| it.len() <= MAX_LABEL_LENGTH)
-        .collect();
+    let keys: BTreeSet<&str> = nodes.iter().flat_map(|it| it.labels.keys()).map(String::as_str).collect();
     let mut sorted = Sorted::default();
     for key in keys {
         let it = Candidate::of(key, nodes);

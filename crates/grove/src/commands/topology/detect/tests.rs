@@ -114,7 +114,7 @@ fn labels_that_nest_become_levels() {
 
 #[test]
 fn what_is_left_out_is_told_with_figures() {
-    let rows: [(&str, &[&str], &str, &str); 8] = [
+    let rows: [(&str, &[&str], &str, &str); 9] = [
         (
             "it does not nest",
             &["zone=a rack=r1", "zone=b rack=r1", "zone=b rack=r2"],
@@ -128,6 +128,13 @@ fn what_is_left_out_is_told_with_figures() {
             "zone > host",
             "topology.kubernetes.io/rack is left out: it does not nest: 1 of 1 values of topology.kubernetes.io/rack are in \
              more than one of topology.kubernetes.io/zone, such as r1 in a, b",
+        ),
+        (
+            "so does the broader of two",
+            &["zone=a region=e1", "zone=a region=e2"],
+            "zone > host",
+            "topology.kubernetes.io/region is left out: it does not nest: 1 of 1 values of topology.kubernetes.io/zone are \
+             in more than one of topology.kubernetes.io/region, such as a in e1, e2",
         ),
         (
             "an unknown label that does not nest",
@@ -186,6 +193,40 @@ fn labels_that_no_node_shares_do_not_nest() {
     let left_out =
         "network.topology.nvidia.com/leaf is left out: no node has both it and topology.kubernetes.io/rack";
     assert!(chain.notes().contains(&left_out.to_owned()), "{:?}", chain.notes());
+}
+
+/// Each pair nests where nodes have both labels, but the three go round in a circle.
+#[test]
+fn labels_that_too_few_nodes_share_have_no_place() {
+    let chain = chain(&[
+        "block=b1 leaf=l1",
+        "block=b2 leaf=l1",
+        "leaf=l1 rack=r1",
+        "leaf=l2 rack=r1",
+        "block=b1 rack=r1",
+        "block=b1 rack=r2",
+    ]);
+    assert_eq!(domains(&chain), "block > rack > host");
+    let left_out =
+        "network.topology.nvidia.com/leaf is left out: too many nodes lack it to say where it belongs"
+            .to_owned();
+    assert!(chain.notes().contains(&left_out), "{:?}", chain.notes());
+}
+
+#[test]
+fn labels_that_group_no_nodes_are_not_worth_a_word() {
+    let serial = "zone=a example.com/rack-serial=1 example.com/site=x";
+    let chain = chain(&[serial, "zone=a example.com/rack-serial=2 example.com/site=x"]);
+    assert_eq!((domains(&chain).as_str(), chain.notes()), ("zone > host", vec![]));
+}
+
+#[test]
+fn a_label_may_be_too_long_for_a_level() {
+    let key = format!("{}.example.com/rack", "a".repeat(47));
+    assert_eq!(key.len(), 64);
+    let chain = chain(&[&format!("zone=a {key}=1"), &format!("zone=a {key}=1"), &format!("zone=a {key}=2")]);
+    assert_eq!(domains(&chain), "zone > host");
+    assert_eq!(chain.notes(), [format!("{key} is left out: the label of a level has at most 63 characters")]);
 }
 
 #[test]
