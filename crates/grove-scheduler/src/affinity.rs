@@ -10,7 +10,7 @@ use k8s_openapi::{
 
 use crate::{
     capability::Answer,
-    tree::{Content, Gang, Leaf, Node},
+    tree::{Content, Gang, Leaf, Node, Pack},
 };
 
 /// What a backend answers to preferred levels that are affinity.
@@ -26,18 +26,31 @@ const GROUP: i32 = 25;
 
 /// Draws a pod to the others of its group, bundle and gang, by their preferred levels.
 pub(crate) fn prefer(pod: &mut Pod, gang: &Gang, leaf: &Leaf<'_>) {
-    let mut wishes = Vec::new();
-    if let Some(level) = &gang.pack.preferred {
-        wishes.push((GANG, level, equal([(labels::POD_GANG, gang.name.as_str())])));
-    }
-    for bundle in bundles_of(&gang.children, leaf.name).unwrap_or_default() {
-        if let Some(level) = &bundle.pack.preferred {
-            wishes.push((BUNDLE, level, pods_of(bundle, pod)));
-        }
-    }
-    if let Some(level) = &leaf.pack.preferred {
-        wishes.push((GROUP, level, equal([(labels::POD_CLIQUE, leaf.name)])));
-    }
+    let all = around(pod, gang, leaf);
+    add(pod, all);
+}
+
+/// Likewise, but not out of what the pod's own bundle or group requires: for schedulers that then break the latter.
+pub(crate) fn prefer_within_required(pod: &mut Pod, gang: &Gang, leaf: &Leaf<'_>) {
+    let mut all = around(pod, gang, leaf);
+    let innermost = all.iter().rposition(|it| it.1.required.is_some());
+    add(pod, all.split_off(innermost.unwrap_or_default()));
+}
+
+/// What a pod is part of, the widest first: weight, placement, and the pods of it.
+fn around<'a>(pod: &Pod, gang: &'a Gang, leaf: &Leaf<'a>) -> Vec<(i32, &'a Pack, LabelSelector)> {
+    let bundles = bundles_of(&gang.children, leaf.name).unwrap_or_default();
+    std::iter::once((GANG, &gang.pack, equal([(labels::POD_GANG, gang.name.as_str())])))
+        .chain(bundles.into_iter().map(|it| (BUNDLE, &it.pack, pods_of(it, pod))))
+        .chain([(GROUP, leaf.pack, equal([(labels::POD_CLIQUE, leaf.name)]))])
+        .collect()
+}
+
+fn add(pod: &mut Pod, all: Vec<(i32, &Pack, LabelSelector)>) {
+    let wishes: Vec<_> = all
+        .into_iter()
+        .filter_map(|(weight, pack, of)| Some((weight, pack.preferred.as_ref()?, of)))
+        .collect();
     if wishes.is_empty() {
         return;
     }

@@ -101,6 +101,6 @@ mod tests {
         let off = json!({ "name": "kube-scheduler", "config": { "gangScheduling": false } });
         assert_eq!(groups(&json!({ "profiles": [off] })), Vec::<String>::new());
         let kai = json!({ "profiles": [{ "name": "kai-scheduler" }], "defaultProfileName": "kai-scheduler" });
-        assert_eq!(groups(&kai), ["scheduling.k8s.io", "scheduling.run.ai"]);
+        assert_eq!(groups(&kai), ["kai.scheduler", "scheduling.k8s.io", "scheduling.run.ai"]);
     }
 }

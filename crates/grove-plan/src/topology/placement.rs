@@ -100,10 +100,12 @@ impl<'a> Placement<'a> {
         self
     }
 
-    /// Of the gang at `place` as a whole. A gang that prefers no level of its own prefers the narrowest.
+    /// Of the gang at `place` as a whole. A gang that prefers no level of its own prefers the narrowest, unless it
+    /// requires that one.
     pub fn gang(&self, place: Place<'_>) -> Option<GangTopologyConstraint> {
         let mut pack = self.asked_of(place).clone();
-        pack.preferred = pack.preferred.or_else(|| self.narrowest.map(str::to_owned));
+        let narrowest = self.narrowest.filter(|it| pack.required.as_deref() != Some(it));
+        pack.preferred = pack.preferred.or_else(|| narrowest.map(str::to_owned));
         constraint(&pack)
     }
 

@@ -177,7 +177,8 @@ pub(super) fn constraint(gang: &Gang, pack: &Pack, whose: &str) -> Result<Option
     if let Some(level) = &pack.required {
         constraint["requiredTopologyLevel"] = level.as_str().into();
     }
-    if let Some(level) = &pack.preferred {
+    // KAI 0.12 does not find a level that is preferred and required; what is required holds anyway.
+    if let Some(level) = pack.preferred.as_ref().filter(|it| pack.required.as_ref() != Some(*it)) {
         constraint["preferredTopologyLevel"] = level.as_str().into();
     }
     Ok(Some(constraint))

@@ -27,7 +27,8 @@ pub(super) fn prepare(form: &Form, pod: &mut Pod, gang: &Gang) -> Result<(), Str
         annotations.insert(TASK.to_owned(), group.clone());
     }
     // Beside sub-group policies Volcano forgets that the gang is to be packed, and it never knows by which level.
-    affinity::prefer(pod, gang, &leaf);
+    // Drawn out of what its sub-group requires, a pod goes: Volcano 1.14 does not keep that level then.
+    affinity::prefer_within_required(pod, gang, &leaf);
     pod.spec.get_or_insert_default().scheduler_name = Some(schedulers::VOLCANO.to_owned());
     Ok(())
 }

@@ -130,6 +130,15 @@ fn gangs_of_every_shape() {
             )
         }),
         (
+            "the same level required and preferred",
+            three(both("rack", "rack")),
+            with(
+                spec(3, vec![with(leaf("a", 1), "topologyConstraint", at("rack")), leaf("b", 2)]),
+                "topologyConstraint",
+                at("rack"),
+            ),
+        ),
+        (
             "a topology is never named without a level",
             three(json!({ "packConstraint": { "required": "", "preferred": "" } })),
             spec(3, vec![leaf("a", 1), leaf("b", 2)]),

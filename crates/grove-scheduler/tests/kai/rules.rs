@@ -9,6 +9,7 @@ use grove_scheduler::{
     Answer, Capabilities, Feature, Gang, Probe, Probed, Scheduler, SchedulerBackend, Uses, backend::prepare,
     kai::KaiBackend, tree::Template,
 };
+use kube::core::ApiResource;
 use serde_json::{Value, json};
 
 #[test]
@@ -16,14 +17,16 @@ fn the_backend_says_who_it_is() {
     assert_eq!(KaiBackend.name(), "kai-scheduler");
     assert!(KaiBackend.is_topology_aware() && !KaiBackend.is_always_active());
     let resources = KaiBackend.resources(&json!({}));
-    let [resource] = &resources[..] else { panic!("{resources:?}") };
+    let used = resources.iter().map(|it| {
+        let ApiResource { api_version, kind, plural, .. } = &it.resource;
+        (api_version.as_str(), kind.as_str(), plural.as_str(), it.uses)
+    });
     assert_eq!(
-        (resource.resource.api_version.as_str(), resource.uses),
-        ("scheduling.run.ai/v2alpha2", Uses::Writes)
-    );
-    assert_eq!(
-        (resource.resource.kind.as_str(), resource.resource.plural.as_str()),
-        ("PodGroup", "podgroups")
+        used.collect::<Vec<_>>(),
+        [
+            ("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups", Uses::Writes),
+            ("kai.scheduler/v1alpha1", "Topology", "topologies", Uses::Writes),
+        ]
     );
     let probes = KaiBackend.probes(&json!({}));
     assert_eq!(probes, [Probe::Definition("podgroups.scheduling.run.ai".to_owned())]);

@@ -68,12 +68,14 @@ fn the_base_gang_has_all_three_levels() {
 fn a_scaled_gang_has_that_of_its_group_or_else_of_the_set() {
     let (zone, rack) = (json!({ "required": "zone" }), json!({ "required": "rack" }));
     let rows = [
-        (packed(&zone, &rack, &Value::Null), "example.com/rack"),
-        (packed(&zone, &Value::Null, &Value::Null), "example.com/zone"),
+        (packed(&zone, &rack, &Value::Null), json!({ "required": "example.com/rack" })),
+        (
+            packed(&zone, &Value::Null, &Value::Null),
+            json!({ "required": "example.com/zone", "preferred": "example.com/rack" }),
+        ),
     ];
-    for (set, key) in rows {
+    for (set, want) in rows {
         let spec = &built(&set, SCALED, Some(&binding()))["spec"];
-        let want = json!({ "required": key, "preferred": "example.com/rack" });
         assert_eq!(spec["topologyConstraint"], keys(&want));
         assert_eq!(spec.get("topologyConstraintGroupConfigs"), None);
     }

@@ -51,7 +51,7 @@ fn every_gang_gets_what_the_user_requires_and_prefers_the_narrowest_level() {
         (
             "the narrowest level",
             json!({ "topologyName": "hall", "groupingConstraints": required("host") }),
-            json!({ "required": "host", "preferred": "host" }),
+            json!({ "required": "host" }),
         ),
         (
             "a level that is gone",
