@@ -179,6 +179,20 @@ fn preferred_levels_are_soft_affinity_everywhere() {
     assert_eq!(prepared(&cluster(Volcano::V14), &required, "a")["spec"]["affinity"], Value::Null);
 }
 
+/// Volcano breaks a level that a sub-group requires where its pods are drawn to the rest of the gang.
+#[test]
+fn a_pod_is_not_drawn_out_of_what_its_own_group_requires() {
+    let wishes = gang(json!({
+        "podgroups": [group("a", 1, 1), placed(group("b", 1, 1), required("rack"))],
+        "topologyConstraint": { "packConstraint": { "required": "block", "preferred": "host" } },
+    }));
+    let affinity =
+        |clique: &str| prepared(&cluster(Volcano::V14), &wishes, clique)["spec"]["affinity"].clone();
+    let terms = &affinity("a")["podAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+    assert_eq!(terms[0]["podAffinityTerm"]["topologyKey"], "host");
+    assert_eq!(affinity("b"), Value::Null);
+}
+
 #[test]
 fn a_pod_of_no_group_is_refused() {
     let gang = gang(json!({ "podgroups": [group("a", 1, 1)] }));
