@@ -67,6 +67,7 @@ const UNEXERCISED: &[(&str, &str, &str)] = &[
     ("delete", "controllerrevisions", HISTORY),
     ("create", "podgroups", APPLY),
     ("create", "compositepodgroups", APPLY),
+    ("create", "topologies", APPLY),
     ("delete", "podgroups", PRUNED),
     ("delete", "compositepodgroups", PRUNED),
 ];
