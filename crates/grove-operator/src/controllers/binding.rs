@@ -39,13 +39,8 @@ impl Grove {
                 Ok(None) => return Ok(Outcome::Done),
                 Err(Error::Write(error)) if error.is_conflict() => return Err(error.into()),
                 Err(error) => {
-                    let name = part.name_of(&binding);
-                    compared.push(Compared {
-                        scheduler: scheduler.to_owned(),
-                        reference: name,
-                        generation: None,
-                        found: Found::Different(format!("it could not be written: {error}")),
-                    });
+                    let why = format!("it could not be written: {error}");
+                    compared.push(different(scheduler, &reference(&binding, scheduler, part), None, why));
                     trouble = Some(error);
                 }
             }
@@ -78,12 +73,14 @@ impl Grove {
             Ok(_) => {}
             Err(ApplyError::Write(error)) => return Err(error.into()),
             Err(ApplyError::Refused(refused)) => {
-                return Ok(Some(different(scheduler, &name, cache.get("", &name).as_deref(), refused.why)));
+                let why = format!("{}: name it in spec.schedulerTopologyBindings, or delete it", refused.why);
+                return Ok(Some(different(scheduler, &name, cache.get("", &name).as_deref(), why)));
             }
         }
         let there = cache.get("", &name);
         let Some(object) = there.as_deref() else {
-            return Ok(Some(different(scheduler, &name, None, "there is no such object".to_owned())));
+            let why = "there is no such object: create it, or take it out of spec.schedulerTopologyBindings";
+            return Ok(Some(different(scheduler, &name, None, why.to_owned())));
         };
         let value = serde_json::to_value(object).unwrap_or_default();
         let found = part.drift(binding, &value).map_or(Found::Same, Found::Different);
