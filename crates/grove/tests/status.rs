@@ -2,22 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
 
-use std::{
-    net::TcpListener,
-    path::Path,
-    process::{Command, Output},
-};
+mod without_cluster;
+
+use std::{net::TcpListener, path::Path};
 
 fn status(arguments: &[&str]) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_grove"))
-        .arg("status")
-        .args(arguments)
-        .env("KUBECONFIG", "/nowhere/at/all")
-        .env_remove("KUBERNETES_SERVICE_HOST")
-        .output()
-        .unwrap();
-    assert!(stdout.is_empty(), "{}", String::from_utf8_lossy(&stdout));
-    (status.code(), String::from_utf8(stderr).unwrap())
+    without_cluster::grove("status", arguments)
 }
 
 /// A kubeconfig for a port that nobody listens at.

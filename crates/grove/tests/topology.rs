@@ -2,18 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
 
-use std::process::{Command, Output};
+mod without_cluster;
 
 fn topology(arguments: &[&str]) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_grove"))
-        .arg("topology")
-        .args(arguments)
-        .env("KUBECONFIG", "/nowhere/at/all")
-        .env_remove("KUBERNETES_SERVICE_HOST")
-        .output()
-        .unwrap();
-    assert!(stdout.is_empty(), "{}", String::from_utf8_lossy(&stdout));
-    (status.code(), String::from_utf8(stderr).unwrap())
+    without_cluster::grove("topology", arguments)
 }
 
 #[test]
