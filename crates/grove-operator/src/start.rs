@@ -147,7 +147,7 @@ impl Operator {
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.gangs.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.topologies.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.backends.clone(), prune, stop.clone()));
-        if self.grove.node_loss.is_some() {
+        if self.grove.looks_at_nodes() {
             tasks.spawn(inform(self.api(), all, seen.nodes.clone(), prune, stop.clone()));
         }
         tasks.spawn(inform(self.api(), ours.clone(), seen.services.cache.clone(), prune, stop.clone()));
@@ -200,7 +200,7 @@ impl Operator {
             ("Pod", seen.pods.is_synced()),
             ("ClusterTopologyBinding", seen.topologies.is_synced()),
             ("Topology", seen.kueue.topologies.is_synced()),
-            ("Node", self.grove.node_loss.is_none() || seen.nodes.is_synced()),
+            ("Node", !self.grove.looks_at_nodes() || seen.nodes.is_synced()),
         ];
         if let Some((kind, _)) = missing.iter().find(|(_, synced)| !synced) {
             return Err(format!("the cache of kind {kind} is not filled yet"));
@@ -272,7 +272,7 @@ impl Operator {
         seen.topologies.synced().await;
         seen.kueue.topologies.synced().await;
         // A node that is not known yet would look as if it were gone.
-        if self.grove.node_loss.is_some() {
+        if self.grove.looks_at_nodes() {
             seen.nodes.synced().await;
         }
     }

@@ -88,6 +88,10 @@ pub mod pod_gang {
     pub const BACKEND_FAILED: &str = "SchedulerBackendFailed";
     /// Reason of [`SCHEDULED`] False: pods were bound one by one although they belong to groups.
     pub const NOT_HONOURED: &str = "GangNotHonoured";
+    /// Where the pods are does not meet all that the gang prefers; there only while that is so.
+    pub const PREFERRED_PLACEMENT: &str = "PreferredPlacement";
+    /// Reason of [`PREFERRED_PLACEMENT`] False.
+    pub const PREFERRED_LEVELS_MISSED: &str = "PreferredLevelsMissed";
     /// Reason of [`READY`] True.
     pub const PODS_READY: &str = "MinimumReady";
     /// Reason of [`READY`] False.

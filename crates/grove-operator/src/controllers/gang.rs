@@ -1,6 +1,9 @@
 //! PodGangs: what they list, when they are complete, when the gates of their pods are lifted.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use futures::{StreamExt, stream};
 use grove_api::{
@@ -12,7 +15,7 @@ use grove_plan::{
     gang::{self, CliqueSeen, Growth, Seen as GangSeen, Told, Ungate},
     layout::{self, Place},
     status::{self, status_patch},
-    topology::Topology,
+    topology::{Placement, Places, Topology, common_domain, preferred_keys},
 };
 use grove_runtime::{Lane, Outcome, WriteError};
 use serde_json::{Value, json};
@@ -39,6 +42,8 @@ pub(super) struct GangRead {
     scaled: Option<(String, u32)>,
     replica: u32,
     cliques: BTreeMap<String, Option<CliqueRead>>,
+    places: Places,
+    home: Option<(String, String)>,
     may_go: bool,
     /// What there was to tell when it was read.
     turn: u64,
@@ -69,6 +74,8 @@ impl GangRead {
             gang: &self.gang,
             cliques: cliques.collect(),
             topology: self.topology.as_ref(),
+            places: self.places.clone(),
+            home: self.home.clone(),
             may_go: self.may_go,
             told: match &self.telling {
                 (false, _) => Told::No,
@@ -92,6 +99,12 @@ impl GangRead {
             Some((group, group_replica)) => Place::Scaled { replica, group, group_replica: *group_replica },
         }
     }
+}
+
+/// Nodes of the pods that are bound.
+fn nodes_of(cliques: &BTreeMap<String, Option<CliqueRead>>) -> impl Iterator<Item = &str> {
+    let pods = cliques.values().flatten().flat_map(|it| &it.pods).map(|it| &it.fact);
+    pods.filter(|it| it.is_live() && it.bound).map(|it| it.node.as_str())
 }
 
 impl Grove {
@@ -165,14 +178,17 @@ impl Grove {
                 (replica, Some((group.to_owned(), group_replica)))
             }
         };
-        let base = label(&first.metadata, labels::BASE_POD_GANG);
-        let may_go = match base.filter(|_| with_base) {
-            None => true,
-            Some(base) => self.is_bound(&Key::new(key.namespace.clone(), base)),
-        };
+        let base = label(&first.metadata, labels::BASE_POD_GANG).filter(|_| with_base);
+        let base = base.map(|it| self.read_gang(&Key::new(key.namespace.clone(), it), false));
+        // What was scaled out follows when the minima of the base gang are bound.
+        let may_go = base
+            .as_ref()
+            .is_none_or(|it| it.as_ref().is_some_and(|base| gang::is_scheduled(&base.seen(self))));
         let topology = self.topology(&set);
+        let home = topology.as_ref().and_then(|topology| self.home(&set, topology, base.flatten().as_ref()?));
+        let places = self.places(nodes_of(&cliques), &preferred_keys(&gang));
         let telling = self.memory.telling(uid(gang.as_ref()));
-        Some(GangRead { set, gang, topology, scaled, replica, cliques, may_go, turn, telling })
+        Some(GangRead { set, gang, topology, scaled, replica, cliques, places, home, may_go, turn, telling })
     }
 
     fn read_clique(&self, namespace: &str, name: &str) -> Option<CliqueRead> {
@@ -182,16 +198,37 @@ impl Grove {
         Some(CliqueRead { clique, pods, refusal })
     }
 
-    /// Whether the minima of a base gang are bound, so that what was scaled out may follow.
-    fn is_bound(&self, base: &Key) -> bool {
-        self.read_gang(base, false).is_some_and(|read| gang::is_scheduled(&read.seen(self)))
+    /// Where a base gang is, if all of its set replica has to be in one domain.
+    fn home(&self, set: &PodCliqueSet, topology: &Topology, base: &GangRead) -> Option<(String, String)> {
+        let placement = Placement::of(set, topology)?;
+        let key = placement.of_replica()?;
+        let places = self.places(nodes_of(&base.cliques), &BTreeSet::from([key]));
+        let domain = common_domain(nodes_of(&base.cliques), key, &places)?;
+        Some((key.to_owned(), domain.to_owned()))
+    }
+
+    /// These labels of these nodes.
+    fn places<'a>(&self, nodes: impl Iterator<Item = &'a str>, keys: &BTreeSet<&str>) -> Places {
+        let mut places = Places::new();
+        for node in nodes.filter(|_| !keys.is_empty()) {
+            if !places.contains_key(node)
+                && let Some(view) = self.seen.nodes.get("", node)
+            {
+                places.insert(node.to_owned(), view.labels_of(keys));
+            }
+        }
+        places
     }
 
     async fn ungate(&self, namespace: &str, pods: &[Ungate]) -> Result<(), WriteError> {
         let patches = pods.iter().map(|pod| {
             let gates: Vec<_> = pod.remaining.iter().map(|name| json!({ "name": name })).collect();
             let gates = if gates.is_empty() { json!(null) } else { json!(gates) };
-            (pod.name.clone(), json!({ "spec": { "schedulingGates": gates } }))
+            let mut patch = json!({ "spec": { "schedulingGates": gates } });
+            if let Some((key, value)) = &pod.node_selector {
+                patch["spec"]["nodeSelector"] = json!({ key: value });
+            }
+            (pod.name.clone(), patch)
         });
         self.patch_pods(namespace, patches.collect(), BURST).await
     }

@@ -97,13 +97,18 @@ pub(crate) struct Grove {
     pub(crate) init_image: String,
     /// Whether placement by topology is on.
     pub(crate) topology_aware: bool,
-    /// How long nodes may be in trouble; without it nobody looks at nodes.
+    /// How long nodes may be in trouble; without it nobody looks whether they are.
     pub(crate) node_loss: Option<Patience>,
     /// The wall clock.
     pub(crate) clock: fn() -> Timestamp,
 }
 
 impl Grove {
+    /// Whether nodes are watched: to notice that one is lost, and to know in which domain it is.
+    pub(crate) fn looks_at_nodes(&self) -> bool {
+        self.node_loss.is_some() || self.topology_aware
+    }
+
     fn now(&self) -> Timestamp {
         (self.clock)()
     }

@@ -24,8 +24,8 @@ pub enum Feature {
     Topology,
     /// What the schedulers are told, and what is known of them.
     Schedulers,
-    /// What happens to pods whose nodes are lost.
-    NodeLoss,
+    /// Nodes that are lost, and the domains that nodes are in.
+    Nodes,
     /// Which of several operators works.
     LeaderElection,
     /// A webhook certificate that the operator makes itself.
@@ -41,7 +41,7 @@ impl Feature {
             Self::Workloads => "workloads",
             Self::Topology => "topology",
             Self::Schedulers => "schedulers",
-            Self::NodeLoss => "node loss",
+            Self::Nodes => "nodes",
             Self::LeaderElection => "leader election",
             Self::Certificates => "certificates",
             Self::AuthorizerCertificate => "authorizer",
@@ -53,7 +53,7 @@ impl Feature {
         let makes_certificates = config.server.webhooks.cert_provision_mode == CertProvisionMode::Auto;
         match self {
             Self::Workloads | Self::Topology | Self::Schedulers => true,
-            Self::NodeLoss => config.node_loss.enabled,
+            Self::Nodes => config.node_loss.enabled || config.topology_aware(),
             Self::LeaderElection => config.leader_election.enabled,
             Self::Certificates => makes_certificates,
             Self::AuthorizerCertificate => makes_certificates && config.authorizer.enabled,

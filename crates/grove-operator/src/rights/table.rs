@@ -200,11 +200,12 @@ pub(super) const TABLE: &[Row] = &[
         "what is made for a scheduler names its gang with blockOwnerDeletion: the same plugin asks for it",
     ),
     everywhere(
-        Feature::NodeLoss,
+        Feature::Nodes,
         CORE,
         &["nodes"],
         &["list", "watch"],
-        "pods on nodes that are gone, or tainted for too long, count as gone; nothing but names and taints is kept",
+        "pods on nodes that are gone, or tainted for too long, count as gone; by their labels it is known which domain they are in; \
+         nothing but names, taints and labels is kept",
     ),
     Row {
         feature: Feature::LeaderElection,

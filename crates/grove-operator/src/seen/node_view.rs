@@ -1,13 +1,18 @@
-//! A node as it is kept: which of its taints end pods, and nothing else of an object of many kilobytes.
+//! A node as it is kept: which of its taints end pods, and its labels; nothing else of an object of many kilobytes.
 //!
 //! Every field of the wire is optional here, as for pods.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use grove_api::constants::taints;
 use grove_plan::nodes::{NodeFact, Taint};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::core::ClusterResourceScope;
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 /// A node as it is kept.
@@ -18,6 +23,28 @@ pub(crate) struct NodeView {
     pub(crate) metadata: ObjectMeta,
     /// What decisions depend on.
     pub(crate) fact: NodeFact,
+    /// Its labels. Any of them may be a level of a topology; the keys are those of thousands of other nodes.
+    pub(crate) labels: Vec<(Arc<str>, Box<str>)>,
+}
+
+impl NodeView {
+    /// Its labels with these keys.
+    pub(crate) fn labels_of(&self, keys: &BTreeSet<&str>) -> BTreeMap<String, String> {
+        let wanted = self.labels.iter().filter(|(key, _)| keys.contains(key.as_ref()));
+        wanted.map(|(key, value)| (key.to_string(), value.to_string())).collect()
+    }
+}
+
+/// The same text, kept once. There are as many as there are different label keys in a cluster.
+fn kept_once(key: String) -> Arc<str> {
+    static KEYS: Mutex<BTreeSet<Arc<str>>> = Mutex::new(BTreeSet::new());
+    let mut keys = KEYS.lock();
+    if let Some(known) = keys.get(key.as_str()) {
+        return Arc::clone(known);
+    }
+    let key: Arc<str> = key.into();
+    keys.insert(Arc::clone(&key));
+    key
 }
 
 impl kube::Resource for NodeView {
@@ -57,6 +84,7 @@ struct Metadata {
     name: Option<String>,
     uid: Option<String>,
     resource_version: Option<String>,
+    labels: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -89,6 +117,7 @@ impl From<Wire> for NodeView {
                 ..ObjectMeta::default()
             },
             fact: NodeFact { taints },
+            labels: metadata.labels.into_iter().map(|(key, value)| (kept_once(key), value.into())).collect(),
         }
     }
 }

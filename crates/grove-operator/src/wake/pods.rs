@@ -100,6 +100,12 @@ impl Grove {
     /// A node came, went or has other taints: its pods may be lost, or not any more.
     pub(super) fn node_changed(&self, old: Option<&Arc<NodeView>>, new: Option<&Arc<NodeView>>) {
         let Some(name) = new.or(old).and_then(|it| it.metadata.name.as_deref()) else { return };
+        if old.map(|it| &it.labels) != new.map(|it| &it.labels) {
+            // How well gangs sit there may be another matter now.
+            for pod in self.seen.pods_by_node.get(name) {
+                self.queues.report_soon(StatusKey::Gang(Key::new(pod.namespace(), pod.fact.gang.clone())));
+            }
+        }
         if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
             return;
         }

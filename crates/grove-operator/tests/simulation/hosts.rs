@@ -48,7 +48,9 @@ impl World {
 
     /// A node is there.
     pub(crate) fn join(&self, name: &str) {
-        let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } });
+        let labels = json!({ "example.com/rack": rack(name), "example.com/host": name });
+        let node =
+            json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name, "labels": labels } });
         self.write("nodes", "", "", None, Action::Create(node)).unwrap();
     }
 
@@ -114,7 +116,20 @@ impl World {
         } else {
             free
         };
-        waiting.iter().zip(places).for_each(|(pod, host)| self.bind(pod, host));
+        let mut places = places;
+        for pod in waiting {
+            if let Some(index) = places.iter().position(|it| self.is_selected(pod, it)) {
+                self.bind(pod, places.remove(index));
+            }
+        }
+    }
+
+    /// Whether a node has the labels that a pod asks for.
+    fn is_selected(&self, pod: &Object, host: &str) -> bool {
+        let node = self.server.store().get("nodes", "", host);
+        let labels = node.and_then(|it| it.field("/metadata/labels").cloned()).unwrap_or_default();
+        let wanted = pod.field("/spec/nodeSelector").and_then(Value::as_object);
+        wanted.into_iter().flatten().all(|(key, value)| labels[key] == *value)
     }
 
     fn bind(&self, pod: &Object, node: &str) {

@@ -18,6 +18,7 @@ mod hosts;
 mod kills;
 mod node_loss;
 mod passed_over;
+mod places;
 mod restart_policy;
 mod revisions;
 mod set_back;

@@ -17,7 +17,7 @@ use crate::{
     facts::{Grouped, PodFact, Refusal, Tally, template_hash},
     layout::{Place, count, spec_minimum},
     objects::{self, Context},
-    topology::Topology,
+    topology::{Places, Topology},
 };
 
 /// A clique of a gang, as it was seen.
@@ -44,6 +44,10 @@ pub struct Seen<'a> {
     pub cliques: BTreeMap<String, CliqueSeen<'a>>,
     /// The set's topology.
     pub topology: Option<&'a Topology>,
+    /// Labels of the nodes that its pods are on, as far as the gang prefers to share them.
+    pub places: Places,
+    /// Where the base gang is, if its set is to be in one domain: node label and value. For the base gang itself: none.
+    pub home: Option<(String, String)>,
     /// Whether the base gang has its place. For the base gang itself: true.
     pub may_go: bool,
     /// Which pods have to wait for other gangs.
@@ -100,6 +104,8 @@ pub struct Ungate {
     pub name: String,
     /// Gates that others set, which stay.
     pub remaining: Vec<String>,
+    /// Node label and value that it is bound to from now on: while a pod is gated, such may be added.
+    pub node_selector: Option<(String, String)>,
 }
 
 /// Decides. Each step is taken when the one before it is seen to be done.
@@ -289,13 +295,16 @@ fn ungate(seen: &Seen<'_>) -> Vec<Ungate> {
     };
     for group in &seen.gang.spec.pod_groups {
         let Some(state) = seen.cliques.get(&group.name) else { continue };
+        // Whoever chooses the label by himself keeps his choice.
+        let chosen = state.clique.and_then(|it| it.spec.pod_spec.node_selector.as_ref());
+        let home = seen.home.clone().filter(|(key, _)| chosen.is_none_or(|it| !it.contains_key(key)));
         let listed = |pod: &&PodFact| group.pod_references.iter().any(|it| it.name == pod.name);
         for pod in state.members(name(seen)).filter(|it| it.is_gated()).filter(listed) {
             if !may_grow && is_above(group, pod) {
                 continue;
             }
             let remaining = pod.gates.iter().filter(|it| *it != gates::POD_GANG_PENDING).cloned().collect();
-            pods.push(Ungate { name: pod.name.clone(), remaining });
+            pods.push(Ungate { name: pod.name.clone(), remaining, node_selector: home.clone() });
         }
     }
     pods

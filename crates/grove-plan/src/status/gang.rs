@@ -7,7 +7,10 @@ use grove_api::{
 use k8s_openapi::jiff::Timestamp;
 
 use super::conditions::{Now, is_true, put, remove};
-use crate::gang::{self, CliqueSeen, Seen, Told};
+use crate::{
+    gang::{self, CliqueSeen, Seen, Told},
+    topology,
+};
 
 /// The status. `initialized`: the gang is complete, and this is the write that says so.
 pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus {
@@ -25,6 +28,7 @@ pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus
     if was_placed || scheduled {
         put(&mut status.conditions, unhealthy_condition(seen), None, now);
     }
+    score(seen, scheduled, &mut status, now);
     match refused(seen) {
         None => remove(&mut status.conditions, names::REPLICA_FAILURE),
         Some(message) => {
@@ -40,6 +44,29 @@ pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus
     };
     phase.clone_into(&mut status.phase);
     status
+}
+
+/// How well the gang sits, where it prefers something; else what others say of it stays.
+fn score(seen: &Seen<'_>, scheduled: bool, status: &mut PodGangStatus, now: Timestamp) {
+    if topology::preferred_keys(seen.gang).is_empty() {
+        return;
+    }
+    let members = seen.cliques.iter().flat_map(|(name, clique)| {
+        let pods = clique.pods.iter().filter(|it| it.is_live() && it.bound);
+        pods.map(|it| (name.as_str(), it.node.as_str()))
+    });
+    let members: Vec<_> = members.collect();
+    let score = topology::score(seen.gang, &members, &seen.places).filter(|_| scheduled);
+    status.placement_score = score.as_ref().map(|it| it.share);
+    match score.filter(|it| !it.missed.is_empty()) {
+        None => remove(&mut status.conditions, names::pod_gang::PREFERRED_PLACEMENT),
+        Some(score) => {
+            let (type_, reason) =
+                (names::pod_gang::PREFERRED_PLACEMENT, names::pod_gang::PREFERRED_LEVELS_MISSED);
+            let message = score.missed.join("; ");
+            put(&mut status.conditions, Now { type_, status: Some(false), reason, message }, None, now);
+        }
+    }
 }
 
 /// The first clique that has fewer than its minimum, in words.

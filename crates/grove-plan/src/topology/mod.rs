@@ -5,13 +5,18 @@
 
 mod asked;
 mod placement;
+mod places;
 #[cfg(test)]
 mod tests;
 
 use grove_api::wire::{ClusterTopologyBinding, KueueTopology, TopologyLevel};
 
 pub(crate) use self::asked::{is_asked, missing_levels};
-pub use self::{asked::topology_name, placement::Placement};
+pub use self::{
+    asked::topology_name,
+    placement::Placement,
+    places::{Places, Score, common_domain, preferred_keys, score},
+};
 
 /// The levels of a cluster, the broadest first.
 #[derive(Clone, Debug, PartialEq)]

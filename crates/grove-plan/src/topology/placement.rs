@@ -171,6 +171,11 @@ impl<'a> Placement<'a> {
         }
     }
 
+    /// Node label of the level in which a whole set replica has to be.
+    pub fn of_replica(&self) -> Option<&str> {
+        self.whole.required.as_deref()
+    }
+
     /// Whether all of a gang has to be in one domain.
     pub fn binds_whole(&self) -> bool {
         self.whole.required.is_some()

@@ -200,6 +200,8 @@ impl World {
             gang,
             cliques: cliques.collect(),
             topology: None,
+            places: BTreeMap::new(),
+            home: None,
             may_go,
             growth: Growth::Free,
             told: Told::Yes,

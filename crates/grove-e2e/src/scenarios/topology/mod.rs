@@ -1,12 +1,13 @@
 //! Topologies of a cluster, and what schedulers, sets and people are told of them.
 
 mod binding;
+mod home;
 mod kueue;
 
 use crate::{
     cluster::{
         Gates::All,
-        Scheduler::{Kai, Kube},
+        Scheduler::{Kai, Kube, Volcano},
     },
     scenario::Scenario,
 };
@@ -36,5 +37,11 @@ pub(super) const TABLE: &[Scenario] = &[
         on: &[(Kube, All), (Kai, All)],
         full_only: false,
         run: |context| Box::pin(kueue::comes_and_goes(context)),
+    },
+    Scenario {
+        name: "topology_scaled_gangs_follow",
+        on: &[(Kube, All), (Kai, All), (Volcano, All)],
+        full_only: false,
+        run: |context| Box::pin(home::scaled_gangs_follow(context)),
     },
 ];
