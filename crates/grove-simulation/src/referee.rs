@@ -8,10 +8,10 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     clock,
-    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, text},
+    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, SETS, text},
     connection::{Lines, Sent},
     past::{Past, is_gated},
-    rules::{Broken, budget, gates, idle, indices, restart},
+    rules::{Broken, budget, gates, idle, indices, restart, update},
 };
 
 /// The referee. Clones are the same one.
@@ -161,6 +161,13 @@ impl Referee {
                 let verdict = restart::noted(&state.past, &uid, &note, state.absence);
                 self.judge(state, verdict);
             }
+        }
+        if let (true, SETS, Some(old), Some(new)) = (is_operator, resource, &event.old, &event.new)
+            && update::is_over(new)
+            && !update::is_over(old)
+        {
+            let verdict = update::ended(&state.past, new);
+            self.judge(state, verdict);
         }
         state.past.learn(event);
         if !is_operator || resource != PODS {

@@ -131,9 +131,11 @@ impl Grove {
     }
 
     fn state<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> CliqueState<'a> {
-        // Nearly always it is of the template that it has noted, or of the only one that there has ever been.
+        // Nearly always it is of the template that it has noted, or of the only one that there has ever been. A template that is
+        // not noted yet is nobody's measure: the update begins with the note.
         let is_behind = !is_of_noted_template(clique)
             && set.metadata.generation != Some(1)
+            && self.is_noted(set)
             && !self.is_current(set, clique);
         let refusal = self.memory.refusal(uid(clique));
         CliqueState { clique, tally: self.tally(clique), refusal, is_behind }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use grove_apiserver::{Fault, Subresource, WriteRequest};
+use grove_apiserver::{Action, Fault, PatchBody, Subresource, WriteRequest};
 use serde_json::{Value, json};
 
 use crate::world::{World, example};
@@ -31,6 +31,12 @@ fn notes(write: &WriteRequest) -> bool {
 /// What sets say of themselves.
 fn news(write: &WriteRequest) -> bool {
     write.resource.id() == SETS && write.subresource == Some(Subresource::Status)
+}
+
+/// The note of a set that its template changed.
+fn beginnings(write: &WriteRequest) -> bool {
+    let is_note = |body: &PatchBody| matches!(body, PatchBody::Merge(it) if it.pointer("/status/currentGenerationHash").is_some());
+    news(write) && matches!(&write.action, Action::Patch(body) if is_note(body))
 }
 
 /// The operator cannot write what any of these names.
@@ -212,6 +218,25 @@ async fn a_change_is_noted_before_any_clique_gets_it() {
     }
 }
 
+/// Cliques that were made just before, and have said nothing yet, are of the template that is noted.
+#[tokio::test(start_paused = true)]
+async fn no_update_begins_or_ends_before_it_is_noted() {
+    let world = ready(89, "RollingRecreate").await;
+    let (first, progress) = (hash(&world), "/status/updateProgress");
+    hold(&world, &[notes, beginnings]);
+    world.patch("podcliquescalinggroups.grove.io", "inf-0-pd", json!({ "spec": { "replicas": 4 } }));
+    work(&world).await;
+    assert_eq!(of_pods(&world, "inf-0-pd-3"), ["engine:1"]);
+    change(&world, "engine:2", json!({}));
+    work(&world).await;
+    let set = world.get(SETS, "inf");
+    assert_eq!((hash(&world), set.field(progress)), (first, None));
+    hold(&world, &[]);
+    work(&world).await;
+    assert_eq!(of_pods(&world, "inf"), ["engine:2"]);
+    assert!(world.get(SETS, "inf").field(&format!("{progress}/updateEndedAt")).is_some());
+}
+
 /// Others of the gang wait for its minimum, and nobody tells them that it is there but the pod itself.
 #[tokio::test(start_paused = true)]
 async fn a_pod_whose_creation_was_not_answered_completes_its_gang() {
@@ -225,7 +250,7 @@ async fn a_pod_whose_creation_was_not_answered_completes_its_gang() {
                 .is_some_and(|it| it.contains("-pd-0-"))
         };
         match &write.action {
-            grove_apiserver::Action::Create(body) if write.resource.id() == "pods" && is_other(body) => {
+            Action::Create(body) if write.resource.id() == "pods" && is_other(body) => {
                 told.store(true, Ordering::SeqCst);
                 Fault::Lose
             }

@@ -22,6 +22,7 @@ pub(crate) struct Pod {
     pub(crate) index: Option<u64>,
     /// Hash of its template.
     pub(crate) hash: String,
+    pub(crate) image: String,
     /// Whether it is there, and not on its way out.
     pub(crate) there: Track<bool>,
     pub(crate) ready: Track<bool>,
@@ -96,6 +97,7 @@ impl Pod {
             gang: label(labels::POD_GANG),
             index: label(labels::POD_INDEX).parse().ok(),
             hash: label(labels::POD_TEMPLATE_HASH),
+            image: text(object, "/spec/containers/0/image").to_owned(),
             there: Track::new(is_there),
             ready: Track::new(false),
             ended: Track::new(false),

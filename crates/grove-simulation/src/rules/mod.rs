@@ -6,7 +6,7 @@ pub(crate) mod idle;
 pub(crate) mod indices;
 pub(crate) mod rest;
 pub(crate) mod restart;
-mod update;
+pub(crate) mod update;
 
 /// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]

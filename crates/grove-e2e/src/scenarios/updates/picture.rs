@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context as _, Result, ensure};
 use grove_api::constants::labels;
 
-use super::rules::{Replaced, Rules};
+use super::rules::{CliqueRule, Replaced, Rules};
 use crate::scenario::{Change, PodState};
 
 /// A pod that the operator took away.
@@ -34,8 +34,10 @@ pub(in crate::scenarios) struct Picture {
     losses: Vec<Loss>,
     /// The last change that was looked at.
     seen: u64,
-    /// The change that brought the last old pod's successor; `None` while some are still to come.
+    /// The change with which nothing was left to do; `None` while something is.
     complete: Option<u64>,
+    /// What was left to do before it.
+    lacks: String,
 }
 
 impl Picture {
@@ -72,17 +74,15 @@ impl Picture {
         &self.losses
     }
 
-    /// The change with which nothing was left to do.
-    pub(super) fn complete(&self) -> Option<u64> {
-        self.complete
+    /// The change with which nothing was left to do, and what was before it.
+    pub(super) fn complete(&self) -> Option<(u64, &str)> {
+        self.complete.map(|it| (it, self.lacks.as_str()))
     }
 
     /// Goes through what happened, and fails at the first thing that breaks a rule. Changes that it has seen are passed over.
     pub(in crate::scenarios) fn go_on(&mut self, changes: &[Change<PodState>], rules: &Rules) -> Result<()> {
         // Also by a change of the rules.
-        if self.complete.is_none() && self.is_complete(rules) {
-            self.complete = Some(self.seen);
-        }
+        self.look_for_end(self.seen, rules);
         for change in changes {
             if change.version != 0 && change.version <= self.seen {
                 continue;
@@ -98,8 +98,7 @@ impl Picture {
                     })?;
                 }
             }
-            let is_complete = self.is_complete(rules);
-            self.complete = is_complete.then(|| self.complete.unwrap_or(change.version));
+            self.look_for_end(change.version, rules);
         }
         Ok(())
     }
@@ -148,6 +147,7 @@ impl Picture {
             let open = self.touched.iter().find(|it| **it != own && !self.is_whole(**it, rules));
             ensure!(open.is_none(), "replica {own} of the set is taken from, and {open:?} is not done");
             self.touched.insert(own);
+            self.complete = None;
         }
         Ok(())
     }
@@ -173,21 +173,38 @@ impl Picture {
     /// Whether a set replica has all its minima, and nothing old that is to be replaced.
     fn is_whole(&self, set_replica: u32, rules: &Rules) -> bool {
         let mut cliques = rules.cliques.iter().filter(|(_, it)| it.set_replica == set_replica);
-        let mut groups = rules.groups.iter().filter(|(_, it)| it.set_replica == set_replica);
-        cliques.all(|(name, it)| {
-            (it.group.is_some() || self.ready(name) >= it.minimum) && !self.has_old(name, it.replaced)
-        }) && groups.all(|(name, it)| self.available(name, rules) >= it.minimum)
+        self.short(set_replica, rules).is_none() && cliques.all(|(name, it)| self.old(name, it).is_none())
     }
 
-    fn has_old(&self, clique: &str, replaced: Replaced) -> bool {
+    /// The first minimum that a set replica does not have, in words.
+    fn short(&self, set_replica: u32, rules: &Rules) -> Option<String> {
+        let cliques =
+            rules.cliques.iter().filter(|(_, it)| it.set_replica == set_replica && it.group.is_none());
+        let mut cliques = cliques.map(|(name, it)| (name, self.ready(name), it.minimum));
+        let groups = rules.groups.iter().filter(|(_, it)| it.set_replica == set_replica);
+        let mut groups = groups.map(|(name, it)| (name, self.available(name, rules), it.minimum));
+        let short = cliques.find(|it| it.1 < it.2).or_else(|| groups.find(|it| it.1 < it.2));
+        short.map(|(name, is, minimum)| format!("{name} had {is} of {minimum}"))
+    }
+
+    /// A pod of a clique that is still to be replaced.
+    fn old(&self, clique: &str, rule: &CliqueRule) -> Option<&PodState> {
         let is_old = |it: &&PodState| self.old.contains(&it.uid) && it.label(labels::POD_CLIQUE) == clique;
-        replaced == Replaced::Once && self.pods.values().any(|it| is_old(&it))
+        self.pods.values().filter(|_| rule.replaced == Replaced::Once).find(is_old)
     }
 
-    /// Whether nothing is left to do: nothing old, and what was taken from has its minima again.
-    fn is_complete(&self, rules: &Rules) -> bool {
-        !rules.cliques.iter().any(|(name, rule)| self.has_old(name, rule.replaced))
-            && self.touched.iter().all(|it| self.is_whole(*it, rules))
+    /// Notes when nothing is left to do: nothing old, and what was taken from has its minima again. A pod that fails later is no
+    /// part of the update.
+    fn look_for_end(&mut self, version: u64, rules: &Rules) {
+        if self.complete.is_some() {
+            return;
+        }
+        let old = rules.cliques.iter().find_map(|(name, rule)| self.old(name, rule));
+        let short = || self.touched.iter().find_map(|it| self.short(*it, rules));
+        match old.map(|it| format!("{} was old", it.name)).or_else(short) {
+            None => self.complete = Some(version),
+            Some(lacks) => self.lacks = lacks,
+        }
     }
 }
 

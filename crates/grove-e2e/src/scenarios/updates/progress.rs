@@ -80,8 +80,11 @@ pub(super) fn check_rolling(
         return Ok(());
     }
     let end = end.context("the set never said that the update is over")?.version;
-    let complete = picture.complete().context("pods of the old template are left")?;
-    ensure!(end > complete, "the set said at {end} that the update is over, which it was at {complete}");
+    let (complete, lacked) = picture.complete().context("pods of the old template are left")?;
+    ensure!(
+        end > complete,
+        "the set said at {end} that the update is over, which it was at {complete}: until then {lacked}"
+    );
     Ok(())
 }
 

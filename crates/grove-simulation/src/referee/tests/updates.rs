@@ -43,6 +43,43 @@ async fn an_update_leaves_the_minimum_of_a_clique() {
     assert_eq!(bench.verdict(), Some(Rule::Budget));
 }
 
+/// A user wants an image of role `a`, and later the operator says that this update is over. Pods have no image.
+async fn ends(bench: &Bench, image: &str) -> Option<Rule> {
+    let role = json!({ "name": "a", "spec": { "podSpec": { "containers": [{ "image": image }] } } });
+    bench.cluster.patch("user", SETS, "s0", json!({ "spec": { "template": { "cliques": [role] } } }));
+    bench.referee.look();
+    sleep(LONG).await;
+    let progress = json!({ "updateEndedAt": "2027-01-15T08:00:00Z", "currentlyUpdating": null });
+    bench.cluster.patch(OPERATOR, SETS, "s0", json!({ "status": { "updateProgress": progress } }));
+    bench.verdict()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_is_over_when_nothing_old_is_left() {
+    for (strategy, image, expected) in [
+        ("RollingRecreate", "", None),
+        ("RollingRecreate", "new", Some(Rule::Update)),
+        ("OnDelete", "new", None),
+    ] {
+        let bench = changed(strategy, Some(0)).await;
+        assert_eq!(ends(&bench, image).await, expected, "{strategy} {image}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_is_over_when_its_last_replica_serves() {
+    for (turn, expected) in [(Some(0), Some(Rule::Update)), (None, None)] {
+        let bench = changed("RollingRecreate", turn).await;
+        bench.ready("p0", false);
+        bench.ready("p1", false);
+        assert_eq!(ends(&bench, "").await, expected, "turn {turn:?}");
+    }
+    for (minimum, expected) in [(1, None), (2, Some(Rule::Update))] {
+        let bench = group(2, minimum, Some("q1")).await;
+        assert_eq!(ends(&bench, "").await, expected, "at least {minimum}");
+    }
+}
+
 /// A group with one pod in each replica, in whose set replica it is the turn. One of the pods is not ready, or all are.
 async fn group(replicas: u32, minimum: u32, broken: Option<&str>) -> Bench {
     let bench = Bench::new().await;

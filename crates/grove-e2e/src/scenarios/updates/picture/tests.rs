@@ -156,7 +156,12 @@ fn complete_with_the_last_minimum() {
     picture.go_on(&history[..4], &rules).unwrap();
     assert_eq!(picture.complete(), None);
     picture.go_on(&history, &rules).unwrap();
-    assert_eq!(picture.complete(), Some(15));
+    assert_eq!(picture.complete(), Some((15, "s-0-a had 1 of 2")));
     let versions: Vec<(u64, bool)> = picture.losses().iter().map(|it| (it.version, it.is_missed)).collect();
     assert_eq!(versions, [(11, true), (13, true)], "nothing is seen twice");
+    picture.go_on(&changes("+0-a.1'", 17), &rules).unwrap();
+    assert_eq!(picture.complete().map(|it| it.0), Some(15), "a pod that fails afterwards is another story");
+    picture.begin();
+    picture.go_on(&[], &rules).unwrap();
+    assert_eq!(picture.complete(), None, "the next update");
 }
