@@ -2,7 +2,7 @@
 
 use crate::wire::{
     AutoScalingConfig, CliqueStartupType, CliqueTemplate, GoDuration, HeadlessServiceConfig, PodCliqueSet,
-    ScalingGroupConfig, SchedulingPolicyConfig,
+    ReplicaSpread, ScalingGroupConfig, SchedulingPolicyConfig,
 };
 
 /// How long a replica may stay below its minimum.
@@ -37,6 +37,9 @@ pub fn default_pod_clique_set(set: &mut PodCliqueSet, old: Option<&PodCliqueSet>
 /// A set that exists never gets one, whatever the default has become. What it got when it was new it keeps, also where the
 /// user, who never wrote it, sends the set without: it cannot be changed.
 pub fn default_topology(set: &mut PodCliqueSet, old: Option<&PodCliqueSet>, default: Option<&str>) {
+    let spread = set.spec.replica_spread.as_ref().and_then(ReplicaSpread::topology);
+    // A set uses one topology.
+    let default = default.filter(|it| spread.is_none_or(|spread| spread == *it));
     let template = &mut set.spec.template;
     if template.topology_constraints().next().is_some() {
         return;
@@ -236,6 +239,19 @@ mod tests {
         ];
         for (what, part, default, want) in rows {
             assert_eq!(policy(&part, None, default), want, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_set_whose_replicas_are_spread_over_another_topology_gets_no_default() {
+        for (name, want) in [(None, Some("dc")), (Some("dc"), Some("dc")), (Some("mine"), None)] {
+            let clique = json!({ "name": "a", "spec": { "podSpec": { "containers": [] } } });
+            let mut set = set(&clique, &json!([]));
+            let spread = json!({ "topologyName": name, "topologyDomain": "zone" });
+            set.spec.replica_spread = serde_json::from_value(spread).unwrap();
+            default_topology(&mut set, None, Some("dc"));
+            let policy = set.spec.template.scheduling_policy_config;
+            assert_eq!(policy.as_ref().and_then(SchedulingPolicyConfig::topology), want, "{name:?}");
         }
     }
 

@@ -16,6 +16,8 @@ pub const SCHEDULER_FORM_TREE: &str = "tree";
 pub const SCHEDULER_FORM_FLAT: &str = "flat";
 /// On what a scheduler backend makes for a PodGang: which content was applied last.
 pub const APPLIED: &str = "grove.io/applied";
+/// On a PodGang, ours: how far apart from other replicas of its set its pods are placed, noted when it was created.
+pub const REPLICA_SPREAD: &str = "grove.io/replica-spread";
 /// On a PodGang: name of its topology.
 pub const TOPOLOGY_NAME: &str = "grove.io/topology-name";
 /// On a set, scaling group config or clique: its multi-node NVLink group, or [`MNNVL_NONE`].

@@ -10,6 +10,7 @@ mod pod_clique;
 mod pod_clique_set;
 mod pod_clique_set_status;
 mod pod_gang;
+mod replica_spread;
 mod resource_sharing;
 mod restart;
 mod scaling_group;
@@ -37,6 +38,7 @@ pub use pod_gang::{
     GangTopologyConstraint, NamespacedName, PackConstraint, PodGang, PodGangSpec, PodGangStatus, PodGroup,
     TopologyGroupConfig,
 };
+pub use replica_spread::{ReplicaSpread, SpreadMode};
 pub use resource_sharing::{
     ClaimTemplate, CliqueSharing, GroupFilter, GroupSharing, SetFilter, SetSharing, SharingRef, SharingScope,
 };

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AutoScalingConfig, ClaimTemplate, CliqueSharing, GangTermination, GoDuration, GroupSharing,
-    PodCliqueSetStatus, PodCliqueSpec, RestartPolicy, SchedulingPolicyConfig, SetSharing, TopologyConstraint,
+    PodCliqueSetStatus, PodCliqueSpec, ReplicaSpread, RestartPolicy, SchedulingPolicyConfig, SetSharing,
+    TopologyConstraint,
 };
 use crate::limits::{
     MAX_CLAIM_TEMPLATES, MAX_CLIQUES, MAX_DURATION_LENGTH, MAX_GROUP_REPLICAS, MAX_GROUPS, MAX_NAME_LENGTH,
@@ -41,6 +42,10 @@ pub struct PodCliqueSetSpec {
     /// How changes of the template reach running pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_strategy: Option<UpdateStrategy>,
+
+    /// How far apart the replicas are placed. A change holds for replicas that are made from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replica_spread: Option<ReplicaSpread>,
 
     /// One copy: its cliques and how they belong together.
     pub template: SetTemplate,

@@ -15,6 +15,7 @@ use grove_plan::{
     objects::{self, Start},
     pods::{self, Outdated, PodPlan, Victim, Want, Why},
     rollout,
+    topology::Spread,
 };
 use grove_runtime::{EventKind, Outcome, WriteError};
 use k8s_openapi::api::core::v1::Pod;
@@ -246,6 +247,9 @@ impl Grove {
             return Ok(());
         }
         let outfitter = self.outfitter(set, clique).map_err(NotCreated::Unprepared)?;
+        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
+        let gang = self.seen.gangs.cache.get(namespace, gang);
+        let spread = gang.as_deref().and_then(Spread::noted);
         let mut rest = indices;
         let mut size = 1;
         let mut created = Vec::new();
@@ -253,7 +257,7 @@ impl Grove {
         while !rest.is_empty() && failed.is_none() {
             let (now, later) = rest.split_at(size.min(rest.len()));
             let mut pods: Vec<Pod> =
-                now.iter().filter_map(|index| objects::pod(name, clique, *index, start)).collect();
+                now.iter().filter_map(|index| objects::pod(name, clique, *index, start, spread)).collect();
             if let Err(words) = self.prepare(&outfitter, &mut pods) {
                 failed = Some(NotCreated::Unprepared(words));
                 break;

@@ -23,6 +23,7 @@ mod restart_policy;
 mod revisions;
 mod set_back;
 mod snapshot;
+mod spread;
 mod start_order;
 mod termination;
 mod termination_kills;

@@ -16,7 +16,7 @@ use crate::{
     layout::{self, Place, count, set_name},
     objects::{self, Context},
     rollout::{self, Pace},
-    topology::Topology,
+    topology::{Spread, Topology},
 };
 
 /// What is there, by name: everything with a wanted name and everything that the set owns.
@@ -73,7 +73,13 @@ impl Planner<'_> {
     /// The gangs come first: a clique makes no pod before its gang is there.
     fn replica(&mut self, replica: u32, topology: Option<&Topology>) {
         let (context, set, children) = (self.context, self.context.set, self.children);
-        self.gang(Place::Base { replica }, names::base_gang(set_name(set), replica), topology);
+        let base = names::base_gang(set_name(set), replica);
+        // A replica keeps what held when it was made.
+        let spread = match children.gangs.get(base.as_str()) {
+            Some(base) => Spread::noted(base),
+            None => Spread::asked(set, topology),
+        };
+        self.gang(Place::Base { replica }, base, topology, spread);
         for config in &set.spec.template.scaling_groups {
             let group = names::scaling_group(set_name(set), replica, &config.name);
             let live = children.groups.get(group.as_str());
@@ -81,7 +87,7 @@ impl Planner<'_> {
             for group_replica in layout::group_minimum(config)..replicas {
                 let place = Place::Scaled { replica, group: &config.name, group_replica };
                 let name = layout::gang_of_member(set, replica, config, group_replica).name;
-                self.gang(place, name, topology);
+                self.gang(place, name, topology, spread);
             }
         }
 
@@ -126,13 +132,22 @@ impl Planner<'_> {
     }
 
     /// Only that it exists; what it says is kept right by the gang's own plan, which sees the pods.
-    fn gang(&mut self, place: Place<'_>, name: String, topology: Option<&Topology>) {
+    fn gang(
+        &mut self,
+        place: Place<'_>,
+        name: String,
+        topology: Option<&Topology>,
+        spread: Option<Spread<'_>>,
+    ) {
         let existing = self.children.gangs.get(name.as_str()).copied();
         let form = if self.children.lost.contains(name.as_str()) { "" } else { self.context.form };
         let context = Context { form, ..self.context };
         self.child(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
             match existing.map_or_else(|| objects::gang(context, place, topology, |_| Vec::new()), |_| None) {
-                Some(gang) => Err(Child::Gang(Box::new(gang))),
+                Some(mut gang) => {
+                    spread.iter().for_each(|it| it.note_on(&mut gang));
+                    Err(Child::Gang(Box::new(gang)))
+                }
                 None => Ok(None),
             }
         });

@@ -19,13 +19,22 @@ use super::{
     labels::Labels,
     owner,
 };
-use crate::facts::{index_label, label};
+use crate::{
+    facts::{index_label, label},
+    topology::Spread,
+};
 
-/// Pod `index` of `clique`, which belongs to the set called `set` and starts as `start` says. The scheduler's backend
-/// has not seen it yet.
+/// Pod `index` of `clique`, which belongs to the set called `set`, starts as `start` says, and is as far from other replicas
+/// as `spread` says. The scheduler's backend has not seen it yet.
 ///
 /// `None` where the clique lacks the labels that say where it belongs: it is not one of ours.
-pub fn pod(set: &str, clique: &PodClique, index: u32, start: Start<'_>) -> Option<Pod> {
+pub fn pod(
+    set: &str,
+    clique: &PodClique,
+    index: u32,
+    start: Start<'_>,
+    spread: Option<Spread<'_>>,
+) -> Option<Pod> {
     let (name, namespace) = (clique.metadata.name.as_deref()?, clique.metadata.namespace.as_deref()?);
     let of_clique = clique.metadata.labels.as_ref();
     let replica = index_label(of_clique, labels::SET_REPLICA_INDEX)?;
@@ -52,6 +61,7 @@ pub fn pod(set: &str, clique: &PodClique, index: u32, start: Start<'_>) -> Optio
     spec.hostname = Some(names::hostname(name, index));
     spec.subdomain = Some(names::headless_service(set, replica));
     start.add_to(&mut spec, &mut notes);
+    spread.iter().for_each(|it| it.add_to(&mut spec, set, replica));
 
     Some(Pod {
         metadata: ObjectMeta {

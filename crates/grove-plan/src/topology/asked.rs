@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use grove_api::wire::{GroupingConstraints, PodCliqueSet, SchedulingPolicyConfig};
+use grove_api::wire::{GroupingConstraints, PodCliqueSet, ReplicaSpread, SchedulingPolicyConfig};
 
 use super::Topology;
 
@@ -41,7 +41,7 @@ fn keys(policy: &SchedulingPolicyConfig) -> impl Iterator<Item = &str> {
 /// The topology that a set names.
 pub fn topology_name(set: &PodCliqueSet) -> Option<&str> {
     match asked(set) {
-        Asked::Nothing => None,
+        Asked::Nothing => set.spec.replica_spread.as_ref().and_then(ReplicaSpread::topology),
         Asked::Constraints => {
             let constraints = set.spec.template.topology_constraints();
             constraints.filter_map(|it| it.topology_name.as_deref()).find(|it| !it.is_empty())
@@ -50,9 +50,10 @@ pub fn topology_name(set: &PodCliqueSet) -> Option<&str> {
     }
 }
 
-/// Whether a set asks for anything: a level, or that gangs are packed.
+/// Whether a set asks for anything: a level, that gangs are packed, or that replicas are apart.
 pub(crate) fn is_asked(set: &PodCliqueSet) -> bool {
     match asked(set) {
+        _ if set.spec.replica_spread.is_some() => true,
         Asked::Nothing => false,
         Asked::Constraints => domains(set).next().is_some(),
         Asked::Policy(_) => true,
@@ -61,11 +62,14 @@ pub(crate) fn is_asked(set: &PodCliqueSet) -> bool {
 
 /// The levels that a set asks for and a topology does not have, in the words of the set.
 pub(crate) fn missing_levels<'a>(set: &'a PodCliqueSet, topology: &Topology) -> BTreeSet<&'a str> {
-    match asked(set) {
+    let mut missing: BTreeSet<&str> = match asked(set) {
         Asked::Nothing => BTreeSet::new(),
         Asked::Constraints => domains(set).filter(|it| topology.key_of(it).is_none()).collect(),
         Asked::Policy(policy) => keys(policy).filter(|it| !topology.has_key(it)).collect(),
-    }
+    };
+    let apart = set.spec.replica_spread.as_ref().map(|it| it.topology_domain.as_str());
+    missing.extend(apart.filter(|it| topology.key_of(it).is_none()));
+    missing
 }
 
 fn domains(set: &PodCliqueSet) -> impl Iterator<Item = &str> {

@@ -1,11 +1,12 @@
 //! Placement by topology: what levels a cluster has, what a set asks of them, and what its gangs are told.
 //!
 //! [`Topology`] is one form for both kinds that describe a cluster, and [`Placement`] one form for both ways in which a set
-//! asks: `topologyConstraint` at three levels, and `schedulingPolicyConfig`.
+//! asks: `topologyConstraint` at three levels, and `schedulingPolicyConfig`. [`Spread`] keeps the replicas of a set apart.
 
 mod asked;
 mod placement;
 mod places;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ pub use self::{
     asked::topology_name,
     placement::Placement,
     places::{Places, Score, common_domain, preferred_keys, score},
+    spread::Spread,
 };
 
 /// The levels of a cluster, the broadest first.

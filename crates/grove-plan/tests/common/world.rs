@@ -135,7 +135,7 @@ impl World {
             let parents = self.parents_of(name_of(&clique.metadata));
             let start = Start { image: "grove-initc:1", parents: &parents, may_start: false };
             for index in plan.create {
-                let mut pod = objects::pod(layout::set_name(&self.set), clique, index, start).unwrap();
+                let mut pod = objects::pod(layout::set_name(&self.set), clique, index, start, None).unwrap();
                 // As the scheduler's backend does.
                 pod.spec.as_mut().unwrap().scheduler_name = Some("default-scheduler".to_owned());
                 let prefix = pod.metadata.generate_name.clone().unwrap();

@@ -115,14 +115,17 @@ pub(crate) fn ended(past: &Past, set: &Object) -> Result<(), Broken> {
         }
     }
     let last = known.turn.now().copied().flatten();
-    let of_last = || of_set().filter(|(_, it)| Some(it.replica) == last);
     let may_serve = |it: &Clique| it.serves.had(start, |it| *it);
-    if let Some((_, clique)) = of_last().find(|(_, it)| it.group.is_none() && !may_serve(it)) {
+    let mut standalone = of_set().filter(|(_, it)| it.group.is_none() && Some(it.replica) == last);
+    if let Some((_, clique)) = standalone.find(|(_, it)| !may_serve(it)) {
         return broken(format!("{} has not had its minimum for long", clique.name));
     }
-    // Replicas of groups by name: a clique that was deleted and made again is the same one, and one of the two serves.
+    // Replicas of groups by name: a clique that was deleted and made again is the same one, and one of the two serves. Also one
+    // that somebody may not want may serve.
     let mut groups: BTreeMap<&str, BTreeMap<u64, BTreeMap<&str, bool>>> = BTreeMap::new();
-    for (_, clique) in of_last() {
+    let stays = |it: u64| known.replicas.since(start).all(|wanted| wanted.is_some_and(|wanted| wanted > it));
+    let last = last.filter(|it| stays(*it));
+    for clique in past.cliques.values().filter(|it| it.set == name && Some(it.replica) == last) {
         let Some((group, index)) = &clique.group else { continue };
         let members = groups.entry(group).or_default().entry(*index).or_default();
         *members.entry(&clique.name).or_default() |= may_serve(clique);

@@ -9,6 +9,7 @@ mod restarts;
 mod schedulers;
 mod sharing;
 mod sizes;
+mod spread;
 mod startup;
 mod topology;
 mod totals;
@@ -59,6 +60,7 @@ fn always(subject: &Subject<'_>, verdict: &mut Verdict) {
     startup::check(subject, verdict);
     sharing::check(subject, verdict);
     policy::check(subject, verdict);
+    spread::check(subject, verdict);
     restarts::check(subject, verdict);
     totals::check(subject, verdict);
 }
