@@ -3,6 +3,7 @@
 mod binding;
 mod home;
 mod kueue;
+mod spread;
 
 use crate::{
     cluster::{
@@ -43,5 +44,11 @@ pub(super) const TABLE: &[Scenario] = &[
         on: &[(Kube, All), (Kai, All), (Volcano, All)],
         full_only: false,
         run: |context| Box::pin(home::scaled_gangs_follow(context)),
+    },
+    Scenario {
+        name: "topology_replicas_are_apart",
+        on: &[(Kube, All), (Kai, All), (Volcano, All)],
+        full_only: false,
+        run: |context| Box::pin(spread::replicas_are_apart(context)),
     },
 ];

@@ -1,0 +1,67 @@
+//! Replicas of a set in different domains.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, Result, ensure};
+use grove_api::wire::PodCliqueSet;
+use kube::api::{Patch, PatchParams};
+use serde_json::{Value, json};
+
+use crate::{
+    nodes::Hall,
+    scenario::{Context, PodState},
+    scenarios::{
+        backends::stage::{self, Role},
+        operator::stage::api,
+    },
+};
+
+/// Racks to a block.
+const RACKS: usize = 2;
+
+/// Each rack has room for two replicas and there are two blocks. So one block would do for all; but the second replica goes to
+/// the other one, and the third waits. A change holds for the fourth alone.
+pub(super) async fn replicas_are_apart(context: &mut Context) -> Result<()> {
+    context.nodes(Hall::racks(2 * RACKS).nodes(2).gpus(2)).await?;
+    stage::start(context, stage::options(context)).await?;
+    let mut set = stage::set("gang", &[Role::new("a", 1, 1), Role::new("b", 1, 1)]);
+    set["spec"]["template"]["topologyConstraint"] =
+        json!({ "topologyName": "floor", "pack": { "required": "rack" } });
+    set["spec"]["replicaSpread"] = json!({ "topologyDomain": "block", "mode": "Required" });
+    set["spec"]["replicas"] = json!(2);
+    context.apply(&set.to_string()).await?;
+    let pods = stage::ready(context, "gang-", 4).await?;
+    let (first, second) = (blocks(&pods, "gang-0-")?, blocks(&pods, "gang-1-")?);
+    ensure!(first.len() == 1 && second.len() == 1, "a replica is in two blocks: {pods:?}");
+    ensure!(first != second, "the replicas share a block: {pods:?}");
+
+    change(context, json!({ "replicas": 3 })).await?;
+    change(context, json!({ "replicas": 4, "replicaSpread": { "mode": "Preferred" } })).await?;
+    stage::ready(context, "gang-3-", 2).await?;
+    let third: Vec<PodState> = of(&context.log.now(&context.namespace), "gang-2-");
+    ensure!(third.iter().all(|it| it.node.is_none()), "the third replica shares a block: {third:?}");
+    Ok(())
+}
+
+async fn change(context: &Context, spec: Value) -> Result<()> {
+    let patch = Patch::Merge(json!({ "spec": spec }));
+    api::<PodCliqueSet>(context).patch("gang", &PatchParams::default(), &patch).await?;
+    let gang = if spec["replicas"] == 3 { "gang-2" } else { "gang-3" };
+    // The replica is there before the next change.
+    context.expect(&format!("{gang} has its pods"), |pods| of(pods, &format!("{gang}-")).len() == 2).await?;
+    Ok(())
+}
+
+fn of(pods: &[PodState], prefix: &str) -> Vec<PodState> {
+    pods.iter().filter(|it| it.name.starts_with(prefix)).cloned().collect()
+}
+
+/// The blocks in which pods are.
+fn blocks(pods: &[PodState], prefix: &str) -> Result<BTreeSet<usize>> {
+    let block = |pod: &PodState| {
+        let rack =
+            pod.node.as_deref().and_then(|it| it.strip_prefix("rack-")).and_then(|it| it.split('-').next());
+        Ok(rack.context("no rack")?.parse::<usize>()? / RACKS)
+    };
+    of(pods, prefix).iter().map(block).collect()
+}
