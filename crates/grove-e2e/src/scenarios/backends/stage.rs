@@ -133,7 +133,7 @@ pub(super) async fn until_there<K: Child>(context: &Context, name: &str) -> Resu
 }
 
 /// Waits until a condition of a gang is as `wanted` says.
-pub(super) async fn gang_says(
+pub(in crate::scenarios) async fn gang_says(
     context: &Context,
     gang: &str,
     type_: &str,

@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result, ensure};
-use grove_api::wire::PodCliqueSet;
-use kube::api::{Patch, PatchParams};
-use serde_json::{Value, json};
+use grove_api::{
+    constants::conditions::pod_gang::{SCHEDULED, UNSCHEDULABLE},
+    wire::PodCliqueSet,
+};
+use serde_json::json;
 
 use crate::{
     nodes::Hall,
     scenario::{Context, PodState},
     scenarios::{
         backends::stage::{self, Role},
-        operator::stage::api,
+        operator::stage::scale,
     },
 };
 
@@ -20,7 +22,7 @@ use crate::{
 const RACKS: usize = 2;
 
 /// Each rack has room for two replicas and there are two blocks. So one block would do for all; but the second replica goes to
-/// the other one, and the third waits. A change holds for the fourth alone.
+/// the other one, and the third waits.
 pub(super) async fn replicas_are_apart(context: &mut Context) -> Result<()> {
     context.nodes(Hall::racks(2 * RACKS).nodes(2).gpus(2)).await?;
     stage::start(context, stage::options(context)).await?;
@@ -35,20 +37,13 @@ pub(super) async fn replicas_are_apart(context: &mut Context) -> Result<()> {
     ensure!(first.len() == 1 && second.len() == 1, "a replica is in two blocks: {pods:?}");
     ensure!(first != second, "the replicas share a block: {pods:?}");
 
-    change(context, json!({ "replicas": 3 })).await?;
-    change(context, json!({ "replicas": 4, "replicaSpread": { "mode": "Preferred" } })).await?;
-    stage::ready(context, "gang-3-", 2).await?;
-    let third: Vec<PodState> = of(&context.log.now(&context.namespace), "gang-2-");
-    ensure!(third.iter().all(|it| it.node.is_none()), "the third replica shares a block: {third:?}");
-    Ok(())
-}
-
-async fn change(context: &Context, spec: Value) -> Result<()> {
-    let patch = Patch::Merge(json!({ "spec": spec }));
-    api::<PodCliqueSet>(context).patch("gang", &PatchParams::default(), &patch).await?;
-    let gang = if spec["replicas"] == 3 { "gang-2" } else { "gang-3" };
-    // The replica is there before the next change.
-    context.expect(&format!("{gang} has its pods"), |pods| of(pods, &format!("{gang}-")).len() == 2).await?;
+    scale::<PodCliqueSet>(context, "gang", 3).await?;
+    stage::gang_says(context, "gang-2", SCHEDULED, |it| it.reason == UNSCHEDULABLE).await?;
+    let third = of(&context.log.now(&context.namespace), "gang-2-");
+    ensure!(
+        third.len() == 2 && third.iter().all(|it| it.node.is_none()),
+        "the third replica shares: {third:?}"
+    );
     Ok(())
 }
 
