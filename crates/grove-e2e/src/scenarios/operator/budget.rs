@@ -36,7 +36,7 @@ spec:
 /// Gangs, each of two pods.
 const GANGS: usize = 500;
 /// On a machine that also builds.
-const PATIENCE: Duration = Duration::from_mins(4);
+const PATIENCE: Duration = Duration::from_mins(10);
 /// Nothing is written for so long: then all is written. Counters are written a second after their change at the latest.
 const QUIET: Duration = Duration::from_secs(5);
 
