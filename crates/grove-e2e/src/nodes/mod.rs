@@ -55,6 +55,12 @@ impl Hall {
         Self { gpus, ..self }
     }
 
+    /// This many racks in each block, and blocks in each zone.
+    #[must_use]
+    pub fn blocks(self, racks_per_block: usize, blocks_per_zone: usize) -> Self {
+        Self { racks_per_block, blocks_per_zone, ..self }
+    }
+
     /// The nodes: `rack-0-node-0` and so on.
     pub fn to_nodes(self) -> Vec<Node> {
         (0..self.racks).flat_map(|rack| (0..self.nodes).map(move |node| self.node(rack, node))).collect()

@@ -3,6 +3,7 @@
 mod admission;
 mod api;
 mod backends;
+mod dice;
 mod gang;
 mod operator;
 mod rig;

@@ -3,6 +3,7 @@
 mod binding;
 mod home;
 mod kueue;
+mod large;
 mod spread;
 
 use crate::{
@@ -44,6 +45,12 @@ pub(super) const TABLE: &[Scenario] = &[
         on: &[(Kube, All), (Kai, All), (Volcano, All)],
         full_only: false,
         run: |context| Box::pin(home::scaled_gangs_follow(context)),
+    },
+    Scenario {
+        name: "topology_large_hall",
+        on: &[(Kube, All), (Kai, All), (Volcano, All)],
+        full_only: true,
+        run: |context| Box::pin(large::hall(context)),
     },
     Scenario {
         name: "topology_replicas_are_apart",

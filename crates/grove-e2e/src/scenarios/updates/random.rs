@@ -15,7 +15,10 @@ use crate::{
     nodes::Hall,
     operator::{OperatorOptions, of_operator},
     scenario::Context,
-    scenarios::backends::stage::{self, Role},
+    scenarios::{
+        backends::stage::{self, Role},
+        dice::Dice,
+    },
 };
 
 const ROLES: [&str; 4] = ["a", "b", "c", "d"];
@@ -24,32 +27,13 @@ const SEED: u64 = 8;
 /// How long to wait for an update that may be over already.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Numbers that are the same in every run (splitmix).
-struct Dice(u64);
-
-impl Dice {
-    /// A number below `sides`.
-    fn below(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (value ^ (value >> 31)) % sides
+/// One role or more.
+fn roles(dice: &mut Dice) -> Vec<&'static str> {
+    let mut roles: Vec<&str> = ROLES.into_iter().filter(|_| dice.one_in(2)).collect();
+    if roles.is_empty() {
+        roles.push("a");
     }
-
-    /// True once in `sides` throws.
-    fn one_in(&mut self, sides: u64) -> bool {
-        self.below(sides) == 0
-    }
-
-    /// One role or more.
-    fn roles(&mut self) -> Vec<&'static str> {
-        let mut roles: Vec<&str> = ROLES.into_iter().filter(|_| self.one_in(2)).collect();
-        if roles.is_empty() {
-            roles.push("a");
-        }
-        roles
-    }
+    roles
 }
 
 /// So many updates: images of random roles, sometimes back to what was before, sometimes scaled on the way, sometimes changed once
@@ -66,7 +50,7 @@ pub(super) async fn kills(context: &mut Context, updates: u32) -> Result<()> {
     set["spec"]["replicas"] = 2.into();
     let mut play = Play::begin(context, set).await?;
     play.replaced = Replaced::Freely;
-    let (mut dice, mut former, mut early) = (Dice(SEED), play.set.clone(), 0);
+    let (mut dice, mut former, mut early) = (Dice::new(SEED), play.set.clone(), 0);
     for number in 0..updates {
         let was_early = one(context, &mut play, &mut dice, &mut former).await;
         early += u32::from(was_early.with_context(|| format!("update {number}"))?);
@@ -107,7 +91,7 @@ async fn change(context: &Context, play: &mut Play, dice: &mut Dice, former: &mu
         set["spec"]["template"] = former["spec"]["template"].clone();
         play.put(context, set, &ROLES).await?;
     } else {
-        play.change(context, &dice.roles()).await?;
+        play.change(context, &roles(dice)).await?;
     }
     *former = now;
     Ok(())
