@@ -3,10 +3,11 @@
 mod binding;
 mod home;
 mod kueue;
+mod tas;
 
 use crate::{
     cluster::{
-        Gates::All,
+        Gates::{All, Levels},
         Scheduler::{Kai, Kube, Volcano},
     },
     scenario::Scenario,
@@ -43,5 +44,11 @@ pub(super) const TABLE: &[Scenario] = &[
         on: &[(Kube, All), (Kai, All), (Volcano, All)],
         full_only: false,
         run: |context| Box::pin(home::scaled_gangs_follow(context)),
+    },
+    Scenario {
+        name: "topology_tas",
+        on: &[(Kube, All), (Kube, Levels), (Kai, All), (Volcano, All)],
+        full_only: false,
+        run: |context| Box::pin(tas::play(context)),
     },
 ];
