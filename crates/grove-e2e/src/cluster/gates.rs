@@ -8,6 +8,8 @@ pub enum Gates {
     All,
     /// Flat pod groups only.
     Workload,
+    /// Flat pod groups with a level of the topology.
+    Levels,
     /// No pod groups.
     None,
     /// The API serves everything, and the scheduler does not know it.
@@ -17,6 +19,7 @@ pub enum Gates {
 const ALL: &str = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true,\
                    PodGroupPreemptionPolicy=true,WorkloadWithJob=true";
 const WORKLOAD: &str = "GenericWorkload=true";
+const LEVELS: &str = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true";
 const NONE: &str = "GenericWorkload=false";
 
 impl Gates {
@@ -25,6 +28,7 @@ impl Gates {
         match self {
             Self::All | Self::ApiOnly => ALL,
             Self::Workload => WORKLOAD,
+            Self::Levels => LEVELS,
             Self::None => NONE,
         }
     }

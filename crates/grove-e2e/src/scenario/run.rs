@@ -99,6 +99,7 @@ fn label(scheduler: Scheduler, gates: Gates) -> String {
     match gates {
         Gates::All => scheduler.name().to_owned(),
         Gates::Workload => format!("{}-workload", scheduler.name()),
+        Gates::Levels => format!("{}-levels", scheduler.name()),
         Gates::None => format!("{}-none", scheduler.name()),
         Gates::ApiOnly => format!("{}-api-only", scheduler.name()),
     }

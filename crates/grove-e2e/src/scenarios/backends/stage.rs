@@ -213,7 +213,7 @@ pub(in crate::scenarios) async fn groups(context: &Context) -> Result<Vec<Dynami
 fn kinds(scheduler: Scheduler, gates: Gates) -> &'static [(&'static str, &'static str)] {
     match (scheduler, gates) {
         (Scheduler::Kube, Gates::None) => &[],
-        (Scheduler::Kube, Gates::Workload) => &[("scheduling.k8s.io/v1beta1", "PodGroup")],
+        (Scheduler::Kube, Gates::Workload | Gates::Levels) => &[("scheduling.k8s.io/v1beta1", "PodGroup")],
         (Scheduler::Kube, _) => {
             &[("scheduling.k8s.io/v1alpha3", "CompositePodGroup"), ("scheduling.k8s.io/v1beta1", "PodGroup")]
         }

@@ -5,10 +5,11 @@ mod home;
 mod kueue;
 mod large;
 mod spread;
+mod tas;
 
 use crate::{
     cluster::{
-        Gates::All,
+        Gates::{All, Levels},
         Scheduler::{Kai, Kube, Volcano},
     },
     scenario::Scenario,
@@ -57,5 +58,11 @@ pub(super) const TABLE: &[Scenario] = &[
         on: &[(Kube, All), (Kai, All), (Volcano, All)],
         full_only: false,
         run: |context| Box::pin(spread::replicas_are_apart(context)),
+    },
+    Scenario {
+        name: "topology_tas",
+        on: &[(Kube, All), (Kube, Levels), (Kai, All), (Volcano, All)],
+        full_only: false,
+        run: |context| Box::pin(tas::play(context)),
     },
 ];
