@@ -145,7 +145,9 @@ impl Planner<'_> {
         self.child(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
             match existing.map_or_else(|| objects::gang(context, place, topology, |_| Vec::new()), |_| None) {
                 Some(mut gang) => {
-                    spread.iter().for_each(|it| it.note_on(&mut gang));
+                    if let Some(spread) = spread {
+                        spread.note_on(&mut gang);
+                    }
                     Err(Child::Gang(Box::new(gang)))
                 }
                 None => Ok(None),

@@ -61,7 +61,9 @@ pub fn pod(
     spec.hostname = Some(names::hostname(name, index));
     spec.subdomain = Some(names::headless_service(set, replica));
     start.add_to(&mut spec, &mut notes);
-    spread.iter().for_each(|it| it.add_to(&mut spec, set, replica));
+    if let Some(spread) = spread {
+        spread.add_to(&mut spec, set, replica);
+    }
 
     Some(Pod {
         metadata: ObjectMeta {

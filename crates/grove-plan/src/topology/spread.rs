@@ -43,13 +43,13 @@ impl<'a> Spread<'a> {
     }
 
     /// Notes it on a gang.
-    pub(crate) fn note_on(&self, gang: &mut PodGang) {
+    pub(crate) fn note_on(self, gang: &mut PodGang) {
         let notes = gang.metadata.annotations.get_or_insert_default();
         notes.insert(annotations::REPLICA_SPREAD.to_owned(), format!("{} {}", word(self.mode), self.key));
     }
 
     /// Keeps a pod of a set replica away from pods of the others.
-    pub(crate) fn add_to(&self, pod: &mut PodSpec, set: &str, replica: u32) {
+    pub(crate) fn add_to(self, pod: &mut PodSpec, set: &str, replica: u32) {
         let term = PodAffinityTerm {
             label_selector: Some(others(set, replica)),
             topology_key: self.key.to_owned(),
