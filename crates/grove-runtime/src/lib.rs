@@ -28,7 +28,7 @@ pub mod version;
 pub mod workers;
 pub mod writer;
 
-pub use applier::{Applied, Applier, ApplyError, Changed, Owner, Rendered};
+pub use applier::{Applied, Applier, ApplyError, Changed, Owner, Rendered, differ_in_status_only};
 pub use cache::{Cache, Cached, Change, Index, Stored};
 pub use events::{EventKind, Events};
 pub use informer::{inform, inform_guarded};

@@ -19,14 +19,14 @@ use serde_json::Value;
 use crate::{
     capability::Capabilities,
     probe::{Probe, Probed},
-    topology::TopologyPart,
+    topology::{TopologyPart, TopologyTree},
     tree::Gang,
     words::{MAX_LINE, clean, cut},
 };
 
 /// Version of this interface, by semantic versioning: within a major version no method is removed or changes its
 /// meaning, and a new one has a default.
-pub const BACKEND_API_VERSION: &str = "1.0.0";
+pub const BACKEND_API_VERSION: &str = "1.1.0";
 
 /// A scheduler backend, before it is known what the cluster has.
 pub trait SchedulerBackend: Send + Sync + Debug {
@@ -48,11 +48,16 @@ pub trait SchedulerBackend: Send + Sync + Debug {
 
     /// Whether the scheduler has topology objects of its own, so that a ClusterTopologyBinding may bind one.
     fn is_topology_aware(&self) -> bool {
-        self.topology().is_some()
+        self.topology().is_some() || self.topology_tree().is_some()
     }
 
-    /// These objects.
+    /// These objects, where one object lists all levels.
     fn topology(&self) -> Option<&dyn TopologyPart> {
+        None
+    }
+
+    /// These objects, where there is one for each domain. A backend has one or the other.
+    fn topology_tree(&self) -> Option<&dyn TopologyTree> {
         None
     }
 
@@ -136,6 +141,11 @@ pub trait Scheduler: Send + Sync + Debug {
 
     /// What it does about each feature.
     fn capabilities(&self) -> Capabilities;
+
+    /// Why the scheduler has no use for its [`topology_tree`](SchedulerBackend::topology_tree) in this cluster.
+    fn lacks_tree(&self) -> Option<&'static str> {
+        None
+    }
 
     /// How new gangs are made, where a scheduler has more than one way to do it. The framework notes it on the PodGang
     /// ([`FORM_ANNOTATION`](crate::tree::FORM_ANNOTATION)) when that is created and hands it back as [`Gang::form`]:

@@ -3,7 +3,7 @@
 //! * What has to be placed together: [`tree`], one model for gangs of every origin.
 //! * What a scheduler can do about it: [`capability`], [`judge`].
 //! * How a scheduler is told: [`backend`], the interface; `kube`, `kai` and `volcano` are the built-in ones.
-//! * Topology objects of a scheduler's own: [`topology`].
+//! * Topology objects of a scheduler's own: [`topology`]; where nodes are in it: [`domains`].
 //! * Which schedulers there are: [`registry`]; what the cluster has of them: [`probe`].
 //! * Tests for whoever writes a backend: [`conformance`].
 //!
@@ -16,6 +16,7 @@ pub mod backend;
 pub mod builtin;
 pub mod capability;
 pub mod conformance;
+pub mod domains;
 pub mod judge;
 pub mod kai;
 pub mod kube;
@@ -32,7 +33,8 @@ pub use backend::{
     SchedulerBackend, Uses,
 };
 pub use capability::{Answer, Capabilities, Feature};
+pub use domains::Domains;
 pub use probe::{Probe, Probed};
 pub use registry::{Registry, RegistryError};
-pub use topology::TopologyPart;
+pub use topology::{TopologyPart, TopologyTree};
 pub use tree::{Content, Gang, Node, Pack, Shape};

@@ -10,7 +10,7 @@ use std::{fs, path::PathBuf};
 use common::{both, config, gang, group, placed, preferred, required};
 use grove_api::manifest;
 use grove_scheduler::{
-    Gang, Probed, Scheduler, SchedulerBackend, kai::KaiBackend, topology::TopologyPart,
+    Domains, Gang, Probed, Scheduler, SchedulerBackend, kai::KaiBackend, topology::TopologyPart,
     volcano::VolcanoBackend,
 };
 use kube::core::GroupVersionResource;
@@ -133,6 +133,26 @@ fn kais_newest_crd_takes_our_topologies() {
     let mut found = Vec::new();
     faults(&object.value["spec"], &schema(&definition, "v1alpha1")["properties"]["spec"], "spec", &mut found);
     assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn volcanos_newest_crd_takes_our_hyper_nodes() {
+    let definition = definition("volcano/crds/topology.volcano.sh_hypernodes.yaml");
+    let binding = serde_json::from_value(json!({
+        "apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding", "metadata": { "name": "hall" },
+        "spec": { "levels": [{ "domain": "zone", "key": "zone" }, { "domain": "rack", "key": "rack" }] },
+    }))
+    .unwrap();
+    let mut domains = Domains::new(["zone", "rack"]);
+    domains.add(|_| Some("a"));
+    let objects = VolcanoBackend.topology_tree().unwrap().render(&binding, &domains).unwrap();
+    assert_eq!(objects.len(), 2);
+    for object in objects {
+        let mut found = Vec::new();
+        let schema = &schema(&definition, "v1alpha1")["properties"]["spec"];
+        faults(&object.value["spec"], schema, "spec", &mut found);
+        assert!(found.is_empty(), "{found:?}");
+    }
 }
 
 #[test]

@@ -64,6 +64,18 @@ pub mod scheduler_topology_drift {
     pub const NOT_FOUND: &str = "TopologyNotFound";
 }
 
+/// ClusterTopologyBinding: all nodes have the labels of all levels.
+pub mod nodes_labelled {
+    /// Condition type.
+    pub const TYPE: &str = "NodesLabelled";
+    /// True.
+    pub const ALL: &str = "AllNodesLabelled";
+    /// False; the message counts the nodes for each label.
+    pub const MISSING: &str = "LabelsMissing";
+    /// Unknown.
+    pub const NO_NODES: &str = "NoNodes";
+}
+
 /// PodGang conditions.
 pub mod pod_gang {
     /// All pods exist and are listed; gates may be lifted.

@@ -68,6 +68,7 @@ const UNEXERCISED: &[(&str, &str, &str)] = &[
     ("create", "podgroups", APPLY),
     ("create", "compositepodgroups", APPLY),
     ("create", "topologies", APPLY),
+    ("create", "hypernodes", APPLY),
     ("delete", "podgroups", PRUNED),
     ("delete", "compositepodgroups", PRUNED),
 ];

@@ -19,7 +19,7 @@ pub(crate) use self::metrics::Operation;
 pub(crate) use self::{
     fit::{fit, passed_over},
     probing::is_served,
-    state::{Backends, Epochs, Readiness, Ready},
+    state::{Backends, Epochs, OwnTopology, Readiness, Ready},
     supervise::{Surroundings, supervise},
     tree::tree_of,
 };

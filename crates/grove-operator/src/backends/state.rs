@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use grove_api::{config::SchedulerProfiles, constants::schedulers};
 use grove_runtime::Applier;
-use grove_scheduler::{Registry, Scheduler, SchedulerBackend, TopologyPart};
+use grove_scheduler::{Registry, Scheduler, SchedulerBackend, TopologyPart, TopologyTree};
+use kube::api::ApiResource;
 use parking_lot::RwLock;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -53,6 +54,23 @@ impl Readiness {
         match self {
             Self::Ready(ready) => Some(ready),
             _ => None,
+        }
+    }
+}
+
+/// The topology objects that a scheduler has of its own.
+pub(crate) enum OwnTopology<'a> {
+    /// One lists all levels.
+    One(&'a dyn TopologyPart),
+    /// There is one for each domain.
+    Tree(&'a dyn TopologyTree),
+}
+
+impl OwnTopology<'_> {
+    pub(crate) fn resource(&self) -> ApiResource {
+        match self {
+            Self::One(part) => part.resource(),
+            Self::Tree(tree) => tree.resource(),
         }
     }
 }
@@ -127,7 +145,15 @@ impl Backends {
         self.changes.subscribe()
     }
 
-    /// Those that are configured and have topology objects of their own, by name.
+    /// The topology objects of those that are configured and have some, by name.
+    pub(crate) fn own_topologies(&self) -> impl Iterator<Item = (&'static str, OwnTopology<'_>)> {
+        self.configured().filter_map(|(name, entry, _)| {
+            let one = entry.backend.topology().map(OwnTopology::One);
+            Some((name, one.or_else(|| entry.backend.topology_tree().map(OwnTopology::Tree))?))
+        })
+    }
+
+    /// Those whose object lists all levels, by name.
     pub(crate) fn with_topology(&self) -> impl Iterator<Item = (&'static str, &dyn TopologyPart)> {
         self.configured().filter_map(|(name, entry, _)| Some((name, entry.backend.topology()?)))
     }

@@ -10,7 +10,7 @@ use std::{
 
 use futures::{FutureExt as _, StreamExt as _};
 use grove_api::constants::annotations;
-use grove_runtime::{Applier, Changed, InformerMetrics, Writer};
+use grove_runtime::{Applier, Cache, Changed, InformerMetrics, Writer, differ_in_status_only};
 use grove_scheduler::{Probe, Probed, ResourceUse, Uses};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
@@ -231,6 +231,21 @@ impl One {
         Ok(Some(Working { probed, kinds, ready: Ready { scheduler, applier }, watches }))
     }
 
+    /// What the backend writes, and asks for in a probe besides.
+    fn read_and_written(&self) -> Vec<ApiResource> {
+        let configured = self.around.backends.configured().find(|it| it.0 == self.name);
+        let Some((_, entry, config)) = configured else { return Vec::new() };
+        let probes = entry.backend.probes(config);
+        let is_asked_for = |it: &ApiResource| {
+            probes.iter().any(|probe| match probe {
+                Probe::Objects(asked) => (&asked.group, &asked.resource) == (&it.group, &it.plural),
+                _ => false,
+            })
+        };
+        let uses = entry.backend.resources(config).into_iter();
+        uses.map(|it| it.resource).filter(is_asked_for).collect()
+    }
+
     /// Watches what the backend writes and reads, and waits until it is known.
     async fn watch(&self, kinds: &[ResourceUse]) -> Result<(Arc<Applier>, Arc<DropGuard>), Trouble> {
         let stop = CancellationToken::new();
@@ -242,10 +257,14 @@ impl One {
             Arc::new(Applier::new(writer, annotations::APPLIED, of(Uses::Writes), &self.around.informers));
         let changed = Arc::clone(&self.around.changed);
         applier.on_change(move |owner, what| changed(owner, what));
-        let topology = self.around.backends.with_topology().find(|it| it.0 == self.name);
-        if let Some(cache) = topology.and_then(|(_, part)| applier.cache(&part.resource())) {
+        let topology = self.around.backends.own_topologies().find(|it| it.0 == self.name);
+        if let Some(cache) = topology.and_then(|(_, own)| applier.cache(&own.resource())) {
             let changed = Arc::clone(&self.around.topology_changed);
-            cache.listen(move |_| changed());
+            listen_to_content(cache, move || changed());
+        }
+        for cache in self.read_and_written().iter().filter_map(|it| applier.cache(it)) {
+            let doubt = Arc::clone(&self.doubt);
+            listen_to_content(cache, move || doubt.notify_one());
         }
         let running = Arc::clone(&applier);
         tokio::spawn({
@@ -265,6 +284,17 @@ impl One {
             }
         }
     }
+}
+
+/// Calls `changed` for every change but those of the status alone.
+fn listen_to_content(cache: &Cache<DynamicObject>, changed: impl Fn() + Send + Sync + 'static) {
+    cache.listen(move |change| {
+        let only_status =
+            change.old.zip(change.new).is_some_and(|(old, new)| differ_in_status_only(old, new));
+        if !only_status {
+            changed();
+        }
+    });
 }
 
 /// A resource that the backend writes, whose definition is there while discovery does not show it yet.

@@ -1,16 +1,18 @@
 //! ClusterTopologyBindings: schedulers with topology objects of their own are given the levels, or, where a binding names
-//! an object that somebody else manages, that one is compared.
+//! an object that somebody else manages, that one is compared. Nodes that lack the label of a level are counted.
+
+mod tree;
 
 use grove_api::wire::ClusterTopologyBinding;
-use grove_plan::status::{Compared, Found, binding_news, binding_status, status_patch};
+use grove_plan::status::{Compared, Coverage, Found, binding_news, binding_status, status_patch};
 use grove_runtime::{ApplyError, EventKind, Lane, Outcome, Owner, Rendered};
-use grove_scheduler::TopologyPart;
+use grove_scheduler::{Domains, TopologyPart};
 use kube::{Resource, api::DynamicObject};
 use tracing::info;
 
 use super::{Grove, scheduling::rendered, uid, version};
 use crate::{
-    backends::{Readiness, Ready},
+    backends::{OwnTopology, Readiness, Ready},
     error::Error,
 };
 
@@ -21,16 +23,23 @@ impl Grove {
         if binding.metadata.deletion_timestamp.is_some() {
             return Ok(Outcome::Done);
         }
+        let domains = self.looks_at_nodes().then(|| self.domains(&binding));
         let mut compared = Vec::new();
         let mut trouble = None;
-        for (scheduler, part) in self.backends.with_topology() {
+        for (scheduler, own) in self.backends.own_topologies() {
+            let name = reference(&binding, scheduler, &own);
             let found = match self.backends.readiness(scheduler) {
                 // All bindings are looked at again when it is.
                 Readiness::NotLooked => return Ok(Outcome::Done),
-                Readiness::Ready(ready) => self.sync_topology(&binding, scheduler, part, &ready).await,
+                Readiness::Ready(ready) => match own {
+                    OwnTopology::One(part) => self.sync_topology(&binding, scheduler, part, &ready).await,
+                    OwnTopology::Tree(tree) => {
+                        self.sync_tree(&binding, scheduler, tree, domains.as_ref(), &ready).await
+                    }
+                },
                 other => {
                     let why = other.reason(scheduler).unwrap_or_default();
-                    Ok(Some(unknown(scheduler, &reference(&binding, scheduler, part), why)))
+                    Ok(Some(unknown(scheduler, &name, why)))
                 }
             };
             match found {
@@ -40,15 +49,28 @@ impl Grove {
                 Err(Error::Write(error)) if error.is_conflict() => return Err(error.into()),
                 Err(error) => {
                     let why = format!("it could not be written: {error}");
-                    compared.push(different(scheduler, &reference(&binding, scheduler, part), None, why));
+                    compared.push(different(scheduler, &name, None, why));
                     trouble = Some(error);
                 }
             }
         }
         compared.extend(self.without_object(&binding));
         compared.sort_by(|a, b| a.scheduler.cmp(&b.scheduler));
-        self.report_binding(&binding, &compared, trouble.is_none()).await?;
+        let coverage = domains.map(|it| Coverage {
+            nodes: it.nodes(),
+            lacking: it.lacking().map(|(key, count)| (key.to_owned(), count)).collect(),
+        });
+        self.report_binding(&binding, &compared, coverage.as_ref(), trouble.is_none()).await?;
         trouble.map_or(Ok(Outcome::Done), Err)
+    }
+
+    /// Where the nodes are, by the levels of a binding.
+    fn domains(&self, binding: &ClusterTopologyBinding) -> Domains {
+        let mut domains = Domains::new(binding.spec.levels.iter().map(|it| it.key.as_str()));
+        for node in self.seen.nodes.list() {
+            domains.add(|key| node.label(key));
+        }
+        domains
     }
 
     /// `None` while something of its name is going away.
@@ -60,7 +82,7 @@ impl Grove {
         ready: &Ready,
     ) -> Result<Option<Compared>, Error> {
         let resource = part.resource();
-        let name = reference(binding, scheduler, part);
+        let name = reference(binding, scheduler, &OwnTopology::One(part));
         let Some(cache) = ready.applier.cache(&resource) else {
             let why = format!("{}.{} is not installed", resource.plural, resource.group);
             return Ok(Some(unknown(scheduler, &name, why)));
@@ -97,7 +119,7 @@ impl Grove {
         let named = binding.spec.scheduler_topology_bindings.iter();
         let unknown = named.filter_map(|it| {
             let name = it.scheduler_name.as_str();
-            if self.backends.with_topology().any(|(known, _)| known == name) {
+            if self.backends.own_topologies().any(|(known, _)| known == name) {
                 return None;
             }
             let why = match self.backends.readiness(name) {
@@ -113,10 +135,11 @@ impl Grove {
         &self,
         binding: &ClusterTopologyBinding,
         compared: &[Compared],
+        coverage: Option<&Coverage>,
         is_acted_on: bool,
     ) -> Result<(), Error> {
         let old = binding.status.as_ref();
-        let new = binding_status(binding, compared, is_acted_on, self.now());
+        let new = binding_status(binding, compared, coverage, is_acted_on, self.now());
         if old == Some(&new) {
             return Ok(());
         }
@@ -145,8 +168,13 @@ fn bound<'a>(binding: &'a ClusterTopologyBinding, scheduler: &str) -> Option<&'a
     named.find(|it| it.scheduler_name == scheduler).map(|it| it.topology_reference.as_str())
 }
 
-fn reference(binding: &ClusterTopologyBinding, scheduler: &str, part: &dyn TopologyPart) -> String {
-    bound(binding, scheduler).map_or_else(|| part.name_of(binding), str::to_owned)
+/// A tree has no name of its own, and goes by that of its binding.
+fn reference(binding: &ClusterTopologyBinding, scheduler: &str, own: &OwnTopology<'_>) -> String {
+    let own_name = || match own {
+        OwnTopology::One(part) => part.name_of(binding),
+        OwnTopology::Tree(_) => binding.metadata.name.clone().unwrap_or_default(),
+    };
+    bound(binding, scheduler).map_or_else(own_name, str::to_owned)
 }
 
 fn unknown(scheduler: &str, reference: &str, why: String) -> Compared {

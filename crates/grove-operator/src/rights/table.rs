@@ -147,7 +147,7 @@ pub(super) const TABLE: &[Row] = &[
         GROUP,
         &["clustertopologybindings/status"],
         &["patch"],
-        "whether the schedulers' own topology objects have the same levels",
+        "whether the schedulers' own topology objects have the same levels, and how many nodes lack a label",
     ),
     everywhere(
         Feature::Topology,

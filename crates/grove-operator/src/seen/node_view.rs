@@ -23,11 +23,17 @@ pub(crate) struct NodeView {
     pub(crate) metadata: ObjectMeta,
     /// What decisions depend on.
     pub(crate) fact: NodeFact,
-    /// Its labels. Any of them may be a level of a topology; the keys are those of thousands of other nodes.
+    /// Its labels, by key. Any of them may be a level of a topology; the keys are those of thousands of other nodes.
     pub(crate) labels: Vec<(Arc<str>, Box<str>)>,
 }
 
 impl NodeView {
+    /// The value of one of its labels.
+    pub(crate) fn label(&self, key: &str) -> Option<&str> {
+        let place = self.labels.binary_search_by(|it| it.0.as_ref().cmp(key)).ok()?;
+        self.labels.get(place).map(|it| it.1.as_ref())
+    }
+
     /// Its labels with these keys.
     pub(crate) fn labels_of(&self, keys: &BTreeSet<&str>) -> BTreeMap<String, String> {
         let wanted = self.labels.iter().filter(|(key, _)| keys.contains(key.as_ref()));
@@ -127,6 +133,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_label_is_found_by_its_key() {
+        let labels = json!({ "z": "1", "a/b": "2", "a-b": "", "k": "4" });
+        let view: NodeView = serde_json::from_value(json!({ "metadata": { "labels": labels } })).unwrap();
+        let found = ["z", "a/b", "a-b", "k", "b"].map(|it| view.label(it));
+        assert_eq!(found, [Some("1"), Some("2"), Some(""), Some("4"), None]);
+    }
 
     #[test]
     fn only_taints_that_end_pods_are_kept() {

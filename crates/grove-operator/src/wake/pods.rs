@@ -101,6 +101,7 @@ impl Grove {
     pub(super) fn node_changed(&self, old: Option<&Arc<NodeView>>, new: Option<&Arc<NodeView>>) {
         let Some(name) = new.or(old).and_then(|it| it.metadata.name.as_deref()) else { return };
         if old.map(|it| &it.labels) != new.map(|it| &it.labels) {
+            self.wake_bindings_by(old, new);
             // How well gangs sit there may be another matter now.
             for pod in self.seen.pods_by_node.get(name) {
                 self.queues.report_soon(StatusKey::Gang(Key::new(pod.namespace(), pod.fact.gang.clone())));

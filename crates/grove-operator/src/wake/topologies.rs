@@ -1,6 +1,6 @@
 //! What topologies wake: bindings and Kueue's Topologies, and the sets that are placed by them.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use grove_api::wire::ClusterTopologyBinding;
 use grove_runtime::Change;
@@ -10,7 +10,11 @@ use super::asks;
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
+    seen::NodeView,
 };
+
+/// For how long a binding gathers changes of nodes before it looks at them.
+const NODES: Duration = Duration::from_secs(1);
 
 impl Grove {
     /// Kueue's Topologies are of a kind that is known at run time only, so that they are listened to apart.
@@ -43,6 +47,19 @@ impl Grove {
         // A binding goes before a Kueue Topology of its name.
         self.queues.topologies.add(name.to_owned());
         self.wake_sets_of(name);
+    }
+
+    /// A node came, went or has other labels: those bindings are looked at that have a level for one of them.
+    pub(super) fn wake_bindings_by(&self, old: Option<&Arc<NodeView>>, new: Option<&Arc<NodeView>>) {
+        for binding in self.seen.topologies.list() {
+            let mut keys = binding.spec.levels.iter().map(|it| it.key.as_str());
+            let came_or_went = old.is_some() != new.is_some();
+            let label =
+                |node: Option<&Arc<NodeView>>, key| node.and_then(|it| it.label(key)).map(str::to_owned);
+            if came_or_went || keys.any(|key| label(old, key) != label(new, key)) {
+                self.queues.bindings.add_after(binding.metadata.name.clone().unwrap_or_default(), NODES);
+            }
+        }
     }
 
     fn wake_sets_of(&self, topology: &str) {

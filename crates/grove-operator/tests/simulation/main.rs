@@ -15,6 +15,7 @@ mod behaviour;
 mod bindings;
 mod herds;
 mod hosts;
+mod hyper_nodes;
 mod kills;
 mod node_loss;
 mod passed_over;

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     herds::{self, TOY, Toy},
     hosts::Hosts,
-    topologies,
+    hyper_nodes, topologies,
 };
 
 /// The stock scheduler.
@@ -91,6 +91,22 @@ impl World {
         let resources = resources.with_crd(&topologies::definition()).unwrap();
         let scheduler = profiles(&[DEFAULT, TOY], DEFAULT);
         Self { scheduler, ..Self::with(seed, registry, resources, "") }
+    }
+
+    /// A cluster with Volcano's kinds, which operators use.
+    pub(crate) fn with_volcano(seed: u64) -> Self {
+        let (definitions, mut resources) = (hyper_nodes::definitions(), Resources::kubernetes());
+        for definition in &definitions {
+            resources = resources.with_crd(definition).unwrap();
+        }
+        let resources = resources.with(hyper_nodes::definition_kind());
+        let scheduler = profiles(&[DEFAULT, "volcano"], DEFAULT);
+        let world = Self { scheduler, ..Self::with(seed, builtin(), resources, "") };
+        for definition in definitions {
+            let kind = "customresourcedefinitions.apiextensions.k8s.io";
+            world.write(kind, "", "", None, Action::Create(definition)).unwrap();
+        }
+        world
     }
 
     fn with(seed: u64, registry: Registry, mut resources: Resources, without: &str) -> Self {

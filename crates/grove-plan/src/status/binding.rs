@@ -1,7 +1,10 @@
-//! What a ClusterTopologyBinding says of the schedulers' own topology objects.
+//! What a ClusterTopologyBinding says of the schedulers' own topology objects, and of the labels of nodes.
 
 use grove_api::{
-    constants::{conditions::scheduler_topology_drift as names, events::topology as events},
+    constants::{
+        conditions::{nodes_labelled, scheduler_topology_drift as names},
+        events::topology as events,
+    },
     wire::{ClusterTopologyBinding, ClusterTopologyBindingStatus, SchedulerTopologyStatus},
 };
 use k8s_openapi::jiff::Timestamp;
@@ -41,10 +44,21 @@ impl Found {
     }
 }
 
-/// The status of a binding. `is_acted_on` tells whether its present generation was carried out.
+/// How many nodes can be placed by the levels of a binding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// The label of each level, with the number of nodes that do not have it.
+    pub lacking: Vec<(String, usize)>,
+}
+
+/// The status of a binding. `is_acted_on` tells whether its present generation was carried out; `coverage` is there where
+/// nodes are looked at.
 pub fn binding_status(
     binding: &ClusterTopologyBinding,
     compared: &[Compared],
+    coverage: Option<&Coverage>,
     is_acted_on: bool,
     now: Timestamp,
 ) -> ClusterTopologyBindingStatus {
@@ -54,6 +68,10 @@ pub fn binding_status(
     match condition(compared) {
         Some(condition) => put(&mut conditions, condition, generation, now),
         None => remove(&mut conditions, names::TYPE),
+    }
+    match coverage {
+        Some(coverage) => put(&mut conditions, labelled(coverage), generation, now),
+        None => remove(&mut conditions, nodes_labelled::TYPE),
     }
     let entry = |it: &Compared| SchedulerTopologyStatus {
         scheduler_name: it.scheduler.clone(),
@@ -87,6 +105,23 @@ fn condition(compared: &[Compared]) -> Option<Now<'static>> {
         _ => (Some(false), names::IN_SYNC, "every scheduler knows these levels".to_owned()),
     };
     Some(Now { type_: names::TYPE, status, reason, message })
+}
+
+/// Without the number of all nodes: it would be another message whenever one comes or goes.
+fn labelled(coverage: &Coverage) -> Now<'static> {
+    use nodes_labelled::{ALL, MISSING, NO_NODES, TYPE};
+
+    let lacking = coverage.lacking.iter().filter(|it| it.1 > 0);
+    let lacking: Vec<String> = lacking.map(|(key, count)| format!("{key}: {count}")).collect();
+    let (status, reason, message) = if coverage.nodes == 0 {
+        (None, NO_NODES, "there are no nodes".to_owned())
+    } else if lacking.is_empty() {
+        (Some(true), ALL, "all nodes have the labels of all levels".to_owned())
+    } else {
+        let message = format!("nodes that lack the label of a level: {}", lacking.join(", "));
+        (Some(false), MISSING, message)
+    };
+    Now { type_: TYPE, status, reason, message }
 }
 
 /// What is new for people: whether it is a warning, its reason, and a sentence.

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub use self::{
-    binding::{Compared, Found, binding_news, binding_status},
+    binding::{Compared, Coverage, Found, binding_news, binding_status},
     clique::{CliqueReport, clique},
     conditions::{Now, put as put_condition},
     gang::gang,

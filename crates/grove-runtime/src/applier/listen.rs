@@ -71,7 +71,8 @@ impl Listeners {
     }
 }
 
-fn differ_in_status_only(old: &DynamicObject, new: &DynamicObject) -> bool {
+/// Whether two states of an object differ in what its kind's controllers say of it, and in nothing else.
+pub fn differ_in_status_only(old: &DynamicObject, new: &DynamicObject) -> bool {
     let (a, b) = (&old.metadata, &new.metadata);
     let rest = |object: &DynamicObject| {
         let mut data = object.data.clone();

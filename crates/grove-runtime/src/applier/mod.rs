@@ -29,8 +29,8 @@ use crate::{
     metrics::InformerMetrics,
     writer::{Deleted, WriteError, Writer},
 };
-pub use listen::Changed;
 use listen::Listeners;
+pub use listen::{Changed, differ_in_status_only};
 use plan::{Existing, Step, Wanted};
 
 pub use rendered::{Owner, Refused, Rendered};

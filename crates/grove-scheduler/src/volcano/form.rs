@@ -98,13 +98,15 @@ impl Form {
         }
     }
 
+    /// Why HyperNodes would not do.
+    pub(super) fn lacks_names(&self) -> Option<&'static str> {
+        (!self.tier_names).then_some(TOO_OLD_FOR_LEVELS)
+    }
+
     /// Why nothing can be placed by a level at all.
     pub(super) fn lacks_levels(&self) -> Option<&'static str> {
-        match &self.tiers {
-            _ if !self.tier_names => Some(TOO_OLD_FOR_LEVELS),
-            Tiers::None => Some(NO_HYPER_NODES),
-            Tiers::Unread | Tiers::Named(_) => None,
-        }
+        let without = (self.tiers == Tiers::None).then_some(NO_HYPER_NODES);
+        self.lacks_names().or(without)
     }
 
     /// Whether Volcano itself can pack by the network, whatever the level.

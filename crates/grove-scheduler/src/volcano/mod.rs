@@ -1,11 +1,13 @@
 //! Volcano: one PodGroup for each gang, with a sub-group policy for each group of pods.
 //!
 //! What the installed Volcano understands is read from its CRD and its HyperNodes (`form`). A PodGroup has one level
-//! of sub-groups, so that a gang's tree is first laid out on it (`layout`) and then written down (`pod_group`).
+//! of sub-groups, so that a gang's tree is first laid out on it (`layout`) and then written down (`pod_group`). HyperNodes
+//! are made from a ClusterTopologyBinding and the labels of nodes (`hyper_nodes`).
 
 mod capabilities;
 mod explain;
 mod form;
+mod hyper_nodes;
 mod layout;
 mod pod;
 mod pod_group;
@@ -30,6 +32,7 @@ use crate::{
     },
     capability::Capabilities,
     probe::{Probe, Probed},
+    topology::TopologyTree,
     tree::Gang,
 };
 use form::Form;
@@ -61,6 +64,10 @@ impl SchedulerBackend for VolcanoBackend {
         check_keys(config, path, &[])
     }
 
+    fn topology_tree(&self) -> Option<&dyn TopologyTree> {
+        Some(&hyper_nodes::HyperNodes)
+    }
+
     fn resources(&self, _: &Value) -> Vec<ResourceUse> {
         vec![
             ResourceUse {
@@ -70,8 +77,9 @@ impl SchedulerBackend for VolcanoBackend {
             },
             ResourceUse {
                 resource: hyper_nodes(),
-                uses: Uses::Reads,
-                reason: "the levels of the network by which a gang may be placed",
+                uses: Uses::Writes,
+                reason: "the levels of the network by which a gang may be placed; made from a ClusterTopologyBinding \
+                         where nobody else makes them",
             },
         ]
     }
@@ -108,6 +116,10 @@ struct Installed {
 impl Scheduler for Installed {
     fn version(&self) -> Option<String> {
         Some(self.form.version().to_owned())
+    }
+
+    fn lacks_tree(&self) -> Option<&'static str> {
+        self.form.lacks_names()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -8,6 +8,7 @@
 mod common;
 
 mod cluster;
+mod hyper_nodes;
 mod render_existing;
 mod render_refused;
 mod render_shapes;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 #[test]
 fn the_backend_says_who_it_is() {
     assert_eq!(VolcanoBackend.name(), "volcano");
-    assert!(!VolcanoBackend.is_topology_aware() && !VolcanoBackend.is_always_active());
+    assert!(VolcanoBackend.is_topology_aware() && !VolcanoBackend.is_always_active());
     let resources = VolcanoBackend.resources(&json!({}));
     let named: Vec<_> = resources
         .iter()
@@ -24,7 +24,7 @@ fn the_backend_says_who_it_is() {
         named,
         [
             ("scheduling.volcano.sh/v1beta1", "podgroups", Uses::Writes),
-            ("topology.volcano.sh/v1alpha1", "hypernodes", Uses::Reads),
+            ("topology.volcano.sh/v1alpha1", "hypernodes", Uses::Writes),
         ]
     );
     let definition = Probe::Definition("podgroups.scheduling.volcano.sh".to_owned());

@@ -2,6 +2,7 @@
 
 mod binding;
 mod home;
+mod hyper_nodes;
 mod kueue;
 mod large;
 mod spread;
@@ -34,6 +35,12 @@ pub(super) const TABLE: &[Scenario] = &[
         on: &[(Kai, All)],
         full_only: false,
         run: |context| Box::pin(binding::goes_and_comes(context)),
+    },
+    Scenario {
+        name: "topology_binding_volcano",
+        on: &[(Volcano, All)],
+        full_only: false,
+        run: |context| Box::pin(hyper_nodes::are_made(context)),
     },
     Scenario {
         name: "topology_kueue_comes_and_goes",

@@ -43,14 +43,14 @@ fn the_worst_that_was_found_is_the_condition() {
     ];
     for (found, wanted) in rows {
         let all: Vec<Compared> = found.into_iter().map(|it| compared("a", it)).collect();
-        assert_eq!(said(&binding_status(&binding(&json!({})), &all, true, at(1))), wanted, "{all:?}");
+        assert_eq!(said(&binding_status(&binding(&json!({})), &all, None, true, at(1))), wanted, "{all:?}");
     }
 }
 
 #[test]
 fn each_scheduler_has_an_entry() {
     let all = [compared("a", Found::Same), compared("b", different())];
-    let status = binding_status(&binding(&json!({})), &all, true, at(1));
+    let status = binding_status(&binding(&json!({})), &all, None, true, at(1));
     let entries = serde_json::to_value(&status.scheduler_topology_statuses).unwrap();
     let entry = |name: &str, in_sync: bool| {
         json!({
@@ -69,7 +69,7 @@ fn each_scheduler_has_an_entry() {
 #[test]
 fn a_generation_that_was_not_carried_out_is_not_observed() {
     let before = json!({ "observedGeneration": 2 });
-    let status = binding_status(&binding(&before), &[compared("a", different())], false, at(1));
+    let status = binding_status(&binding(&before), &[compared("a", different())], None, false, at(1));
     assert_eq!(status.observed_generation, Some(2));
 }
 
@@ -82,14 +82,15 @@ fn conditions_of_others_stay_and_ours_goes_when_no_scheduler_has_objects() {
         })
     };
     let before = json!({ "conditions": [condition("Theirs"), condition("SchedulerTopologyDrift")] });
-    let status = binding_status(&binding(&before), &[], true, at(1));
+    let status = binding_status(&binding(&before), &[], None, true, at(1));
     let left: Vec<&str> = status.conditions.iter().map(|it| it.type_.as_str()).collect();
     assert_eq!(left, ["Theirs"]);
 }
 
 #[test]
 fn only_a_change_is_news() {
-    let status = |found: Found| binding_status(&binding(&json!({})), &[compared("a", found)], true, at(1));
+    let status =
+        |found: Found| binding_status(&binding(&json!({})), &[compared("a", found)], None, true, at(1));
     let (same, differs, unknown) = (status(Found::Same), status(different()), status(unknown()));
     let reason =
         |old: Option<&ClusterTopologyBindingStatus>, new| binding_news(old, new).map(|it| (it.0, it.1));
@@ -102,4 +103,39 @@ fn only_a_change_is_news() {
     assert_eq!(reason(Some(&same), &unknown), None);
     assert_eq!(reason(Some(&same), &same), None);
     assert_eq!(reason(Some(&differs), &differs), None);
+}
+
+#[test]
+fn nodes_that_lack_a_label_are_counted() {
+    let said = |nodes: usize, zone: usize, rack: usize| {
+        let lacking = vec![("example.com/zone".to_owned(), zone), ("example.com/rack".to_owned(), rack)];
+        let coverage = Coverage { nodes, lacking };
+        let status = binding_status(&binding(&json!({})), &[], Some(&coverage), true, at(1));
+        let condition = find(&status.conditions, "NodesLabelled").unwrap().clone();
+        assert_eq!(condition.observed_generation, Some(3));
+        (condition.status, condition.reason, condition.message)
+    };
+    let verdict = |status: &str, reason: &str, message: &str| {
+        (status.to_owned(), reason.to_owned(), message.to_owned())
+    };
+    let all = verdict("True", "AllNodesLabelled", "all nodes have the labels of all levels");
+    assert_eq!(said(5, 0, 0), all);
+    // One node more, and nothing has to be written.
+    assert_eq!(said(6, 0, 0), all);
+    let two = "nodes that lack the label of a level: example.com/zone: 1, example.com/rack: 4";
+    assert_eq!(said(5, 1, 4), verdict("False", "LabelsMissing", two));
+    assert_eq!(
+        said(6, 0, 4),
+        verdict("False", "LabelsMissing", "nodes that lack the label of a level: example.com/rack: 4")
+    );
+    assert_eq!(said(0, 0, 0), verdict("Unknown", "NoNodes", "there are no nodes"));
+}
+
+#[test]
+fn where_nobody_looks_at_nodes_nothing_is_said_of_them() {
+    let before = json!({ "conditions": [{
+        "type": "NodesLabelled", "status": "True", "reason": "X", "message": "",
+        "lastTransitionTime": "2027-01-15T08:00:00Z",
+    }] });
+    assert!(binding_status(&binding(&before), &[], None, true, at(1)).conditions.is_empty());
 }
