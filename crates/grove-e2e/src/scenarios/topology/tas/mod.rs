@@ -5,6 +5,7 @@
 mod cliques;
 mod groups;
 mod look;
+mod policies;
 mod row;
 mod scaled;
 mod shape;

@@ -5,9 +5,9 @@ use crate::{
     scenario::Context,
 };
 
-use super::{cliques, groups, scaled, shape::Shape};
+use super::{cliques, groups, policies, scaled, shape::Shape};
 
-/// One of upstream's tests, shrunk. Its gangs and objects are lines of [`super::tree`].
+/// One of upstream's tests, shrunk, or one of ours. Its gangs and objects are lines of [`super::tree`].
 pub(super) struct Row {
     /// Upstream's number, and the name of the set.
     pub(super) name: &'static str,
@@ -54,7 +54,7 @@ impl Row {
 
 /// All rows.
 pub(super) fn all() -> impl Iterator<Item = &'static Row> {
-    cliques::ROWS.iter().chain(groups::ROWS).chain(scaled::ROWS)
+    cliques::ROWS.iter().chain(groups::ROWS).chain(scaled::ROWS).chain(policies::ROWS)
 }
 
 #[cfg(test)]
@@ -67,7 +67,7 @@ mod tests {
     fn rows_have_names_of_their_own() {
         let names: Vec<&str> = all().map(|it| it.name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
-        assert_eq!(names.len(), 18);
+        assert_eq!(names.len(), 20);
     }
 
     #[test]

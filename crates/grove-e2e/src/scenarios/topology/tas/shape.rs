@@ -21,6 +21,12 @@ pub(super) struct Group {
     pub(super) level: Level,
 }
 
+/// A level, by its node label, that a policy requires of some roles; of none, it is that of the whole replica.
+pub(super) struct Pack {
+    pub(super) roles: &'static [&'static str],
+    pub(super) key: &'static str,
+}
+
 /// A set. All pods of a role are needed.
 pub(super) struct Shape {
     /// The binding that it names, if it asks for anything.
@@ -29,14 +35,23 @@ pub(super) struct Shape {
     /// GPUs of each pod.
     pub(super) gpus: u32,
     pub(super) whole: Level,
+    /// What is said by policy instead.
+    pub(super) policy: &'static [Pack],
     /// Names, pods and levels.
     pub(super) roles: &'static [(&'static str, i32, Level)],
     pub(super) groups: &'static [Group],
 }
 
 /// One replica, by the levels of the simulated nodes.
-pub(super) const SHAPE: Shape =
-    Shape { topology: "floor", replicas: 1, gpus: 1, whole: Level::Free, roles: &[], groups: &[] };
+pub(super) const SHAPE: Shape = Shape {
+    topology: "floor",
+    replicas: 1,
+    gpus: 1,
+    whole: Level::Free,
+    policy: &[],
+    roles: &[],
+    groups: &[],
+};
 
 impl Shape {
     /// The set as a user writes it: the topology is named once, and inherited by what is inside.
@@ -56,6 +71,20 @@ impl Shape {
             }
         };
         constrain(template, self.whole, false);
+        for pack in self.policy {
+            let policy = &mut template["schedulingPolicyConfig"];
+            policy["topologyName"] = self.topology.into();
+            let required = json!({ "required": { "topologyKey": pack.key } });
+            if pack.roles.is_empty() {
+                policy["groupingConstraints"] = required;
+                continue;
+            }
+            let pack = json!({ "cliqueNames": pack.roles, "topologyConstraint": required });
+            match &mut policy["networkPackGroupConfigs"] {
+                Value::Array(packs) => packs.push(pack),
+                none => *none = json!([pack]),
+            }
+        }
         for (number, group) in self.groups.iter().enumerate() {
             constrain(
                 &mut template["podCliqueScalingGroups"][number],
