@@ -35,7 +35,7 @@ const OURS: &str = "app.kubernetes.io/part-of=grove";
 /// Longer than any run.
 const TOKEN_SECONDS: i64 = 24 * 60 * 60;
 /// How long the API server may take to know new roles.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Installs the account, its rights and, if asked for, the webhooks of an operator that serves them at `url`.
 pub(super) async fn install(

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What most things may take at most; longer only shows that something hangs.
-pub(in crate::scenarios) const SOON: Duration = Duration::from_mins(1);
+pub(in crate::scenarios) const SOON: Duration = Duration::from_mins(3);
 
 /// The levels of the simulated nodes.
 pub(in crate::scenarios) const FLOOR: &str = "

@@ -170,8 +170,8 @@ pub(super) async fn relabelled(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// What was edited is put back at once; so many are tried that waiting a minute for each would take too long.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// What was edited is put back at once; so many are tried that waiting for minutes would take too long.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 const FOREIGN: &str = "example.com/mine";
 

@@ -72,7 +72,7 @@ const DELAY: (&str, Duration) = ("10s", Duration::from_secs(9));
 /// A unit that falls below its minimum within five seconds counts as one that never had it; times are in whole seconds.
 const OF_AGE: Duration = Duration::from_secs(7);
 /// How long a unit may take to go: the delay, and what a busy machine takes.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// What happened since the last step that took something.
 struct Act {
