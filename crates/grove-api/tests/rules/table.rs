@@ -100,7 +100,7 @@ fn of_kueue() -> BTreeMap<String, Vec<TopologyLevel>> {
     ])
 }
 
-/// A cluster with three schedulers, of which only KAI has topology objects, and one topology.
+/// A cluster with three schedulers, two of which have topology objects, and one topology.
 pub(crate) fn environment(topology_aware: bool, mnnvl: bool) -> Environment {
     let scheduler = |name: &str, topology_aware| Scheduler { name: name.to_owned(), topology_aware };
     let level = |domain: &str, key: &str| TopologyLevel { domain: domain.to_owned(), key: key.to_owned() };
@@ -115,7 +115,7 @@ pub(crate) fn environment(topology_aware: bool, mnnvl: bool) -> Environment {
             active: vec![
                 scheduler("default-scheduler", false),
                 scheduler("kai-scheduler", true),
-                scheduler("volcano", false),
+                scheduler("volcano", true),
             ],
         }),
         topology_aware: Some(topology_aware),

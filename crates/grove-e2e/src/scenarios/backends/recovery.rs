@@ -87,12 +87,16 @@ pub(super) async fn operator_restarts(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// What a status says is held back for a second after it was last written: who is silent for longer has nothing to say.
+const QUIET: Duration = Duration::from_secs(3);
+
 /// Waits until nothing is written any more, or nothing but words that the scheduler changes all the time.
 async fn at_rest(context: &Context) -> Result<()> {
     let mut writes = Vec::new();
     for round in 0..8 {
         let mut tail = context.cluster.tail()?;
         witness(context, &format!("rest-{round}")).await?;
+        tokio::time::sleep(QUIET).await;
         writes = of_operator(tail.more()?, &context.namespace);
         if writes.is_empty() {
             return Ok(());
