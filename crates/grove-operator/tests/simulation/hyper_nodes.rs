@@ -352,6 +352,24 @@ async fn of_two_bindings_the_older_one_has_its_tree() {
     assert_eq!(drift(&world, "halls"), in_sync());
 }
 
+/// The older one has its tree also where the younger one was there with its own first.
+#[tokio::test(start_paused = true)]
+async fn an_older_binding_takes_the_place_of_a_younger_one() {
+    let world = started(16).await;
+    bind(&world, "older", &[ZONE]);
+    let bound = json!([{ "schedulerName": "volcano", "topologyReference": "any" }]);
+    patch(&world, BINDINGS, "older", json!({ "spec": { "schedulerTopologyBindings": bound } }));
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    bind(&world, "halls", &[ZONE, RACK]);
+    world.settle().await;
+    assert_eq!(tree(&world), WHOLE);
+    patch(&world, BINDINGS, "older", json!({ "spec": { "schedulerTopologyBindings": [] } }));
+    world.settle().await;
+    assert_eq!(tree(&world), ["older 1 a -", "older 1 b -"]);
+    assert_eq!(drift(&world, "older"), in_sync());
+    an_hour_without_writes(&world).await;
+}
+
 /// An operator that is killed in the middle of it, at any write: the next one ends what it began.
 #[tokio::test(start_paused = true)]
 async fn a_tree_that_was_begun_is_ended() {
