@@ -1,5 +1,7 @@
 //! What goes down and comes back: the scheduler, the operator, a pod, a node.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result, ensure};
 use grove_api::wire::PodGang;
 use k8s_openapi::api::core::v1::Pod;
