@@ -14,7 +14,7 @@ use grove_plan::{
     layout::{self, count, set_name, set_namespace},
     objects,
     restart_policy::Rules,
-    rollout,
+    rollout::{self, Pace},
     status::{
         self, CliqueReport, CliqueState, GroupReport, Reported, SetReport, Urgency, status_patch, urgency,
     },
@@ -193,7 +193,9 @@ impl Grove {
     async fn report_set(&self, key: &Key) -> Result<Outcome, Error> {
         let cache = &self.seen.sets;
         let Some(set) = cache.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
-        if set.metadata.deletion_timestamp.is_some() {
+        // Nothing is said of a template that is not noted yet: who waits for it would take the words on the former for its own.
+        let is_between = rollout::pace(&set) != Pace::Paused && !self.is_noted(&set);
+        if set.metadata.deletion_timestamp.is_some() || is_between {
             return Ok(Outcome::Done);
         }
         let of_set = joined(set_namespace(&set), set_name(&set));

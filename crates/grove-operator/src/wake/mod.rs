@@ -99,6 +99,7 @@ impl Grove {
             }
         }
         if old.is_some_and(|old| hash(old) != hash(set)) {
+            self.queues.report(StatusKey::Set(key.clone()));
             for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
                 self.queues.report(StatusKey::Clique(Key::of(clique.as_ref())));
             }

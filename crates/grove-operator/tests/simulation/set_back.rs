@@ -237,6 +237,26 @@ async fn no_update_begins_or_ends_before_it_is_noted() {
     assert!(world.get(SETS, "inf").field(&format!("{progress}/updateEndedAt")).is_some());
 }
 
+/// Who waits for the last change would take the end of the one before for its own.
+#[tokio::test(start_paused = true)]
+async fn no_update_ends_while_the_next_is_not_noted() {
+    let world = ready(90, "RollingRecreate").await;
+    let ended = || world.get(SETS, "inf").field("/status/updateProgress/updateEndedAt").is_some();
+    change(&world, "engine:2", json!({}));
+    let turn = "/status/updateProgress/currentlyUpdating/0";
+    world.settle_unless(|| world.get(SETS, "inf").field(turn).is_some()).await;
+    hold(&world, &[news]);
+    work(&world).await;
+    assert_eq!((of_pods(&world, "inf"), ended()), (vec!["engine:2".to_owned()], false));
+    change(&world, "engine:3", json!({}));
+    hold(&world, &[beginnings]);
+    work(&world).await;
+    assert!(!ended(), "that of engine:2, and nobody waits for it any more");
+    hold(&world, &[]);
+    work(&world).await;
+    assert_eq!((of_pods(&world, "inf"), ended()), (vec!["engine:3".to_owned()], true));
+}
+
 /// Others of the gang wait for its minimum, and nobody tells them that it is there but the pod itself.
 #[tokio::test(start_paused = true)]
 async fn a_pod_whose_creation_was_not_answered_completes_its_gang() {
