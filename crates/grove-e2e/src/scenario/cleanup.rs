@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use grove_api::wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang};
+use grove_api::wire::{
+    ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, SchedulerBackend,
+};
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::{
     Api, Client, Resource, ResourceExt,
@@ -27,6 +29,12 @@ pub(super) async fn clean(context: &mut Context) -> Result<()> {
         remove::<PodGang>(&client, &context.namespace).await?;
         let topologies: Api<ClusterTopologyBinding> = Api::all(client.clone());
         topologies.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+        // With what it said of backends: the next one says it anew. A scenario may have taken the kind away.
+        let backends: Api<SchedulerBackend> = Api::all(client.clone());
+        match backends.delete_collection(&DeleteParams::default(), &ListParams::default()).await {
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
+            answer => drop(answer?),
+        }
     }
     let at_once = DeleteParams::default().grace_period(0);
     let pods: Api<Pod> = Api::namespaced(client.clone(), &context.namespace);
