@@ -1,9 +1,10 @@
 //! ClusterTopologyBindings, and the topology objects that schedulers have of their own.
 
-use grove_apiserver::{Action, DeleteOptions, Object, PatchBody};
+use grove_apiserver::Object;
 use serde_json::{Value, json};
 
 use crate::{
+    cluster_wide::{create, delete, patch},
     herds::{HERDS, PASTURES, TOY, Toy},
     workload::an_hour_without_writes,
     world::{World, example},
@@ -43,18 +44,6 @@ async fn started(seed: u64) -> World {
     world.start();
     world.settle().await;
     world
-}
-
-fn create(world: &World, resource: &str, object: Value) {
-    world.write(resource, "", "", None, Action::Create(object)).unwrap();
-}
-
-fn patch(world: &World, resource: &str, name: &str, patch: Value) {
-    world.write(resource, "", name, None, Action::Patch(PatchBody::Merge(patch))).unwrap();
-}
-
-fn delete(world: &World, resource: &str, name: &str) {
-    world.write(resource, "", name, None, Action::Delete(DeleteOptions::default())).unwrap();
 }
 
 fn labels(world: &World, name: &str) -> Option<Value> {

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use grove_apiserver::{Action, DeleteOptions, PatchBody, Resource};
+use grove_apiserver::Resource;
 use serde_json::{Value, json};
 
-use crate::{workload::an_hour_without_writes, world::World};
+use crate::{
+    cluster_wide::{create, delete, patch},
+    workload::an_hour_without_writes,
+    world::World,
+};
 
 const BINDINGS: &str = "clustertopologybindings.grove.io";
 const HYPER_NODES: &str = "hypernodes.topology.volcano.sh";
@@ -59,18 +63,6 @@ pub(crate) fn definition_kind() -> Resource {
     );
     kind.namespaced = false;
     kind
-}
-
-fn create(world: &World, resource: &str, object: Value) {
-    world.write(resource, "", "", None, Action::Create(object)).unwrap();
-}
-
-fn patch(world: &World, resource: &str, name: &str, patch: Value) {
-    world.write(resource, "", name, None, Action::Patch(PatchBody::Merge(patch))).unwrap();
-}
-
-fn delete(world: &World, resource: &str, name: &str) {
-    world.write(resource, "", name, None, Action::Delete(DeleteOptions::default())).unwrap();
 }
 
 fn levels(keys: &[&str]) -> Value {

@@ -13,6 +13,7 @@ mod backend_objects;
 mod backends;
 mod behaviour;
 mod bindings;
+mod cluster_wide;
 mod herds;
 mod hosts;
 mod hyper_nodes;

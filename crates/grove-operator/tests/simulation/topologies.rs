@@ -1,9 +1,10 @@
 //! Kueue's Topologies, which sets are placed by: held while they are used, and mirrored to schedulers.
 
-use grove_apiserver::{Action, DeleteOptions, PatchBody};
+use grove_apiserver::{Action, PatchBody};
 use serde_json::{Value, json};
 
 use crate::{
+    cluster_wide::{create, delete},
     herds::{PASTURES, TOY, Toy},
     workload::an_hour_without_writes,
     world::{World, example},
@@ -59,14 +60,6 @@ async fn started(seed: u64, finalizers: &[&str]) -> World {
     world.start();
     world.settle().await;
     world
-}
-
-fn create(world: &World, resource: &str, object: Value) {
-    world.write(resource, "", "", None, Action::Create(object)).unwrap();
-}
-
-fn delete(world: &World, resource: &str, name: &str) {
-    world.write(resource, "", name, None, Action::Delete(DeleteOptions::default())).unwrap();
 }
 
 /// The finalizers of the Topology.

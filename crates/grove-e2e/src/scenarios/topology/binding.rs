@@ -1,7 +1,5 @@
 //! ClusterTopologyBindings and KAI's own Topology objects.
 
-use std::collections::BTreeSet;
-
 use anyhow::{Context as _, Result, ensure};
 use grove_api::{
     constants::conditions::{scheduler_topology_drift as drift, topology_levels_unavailable as levels},
@@ -13,6 +11,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
+use super::one_rack;
 use crate::{
     nodes::{BLOCK, HOST, Hall, RACK, ZONE},
     objects,
@@ -95,9 +94,7 @@ pub(super) async fn names_another(context: &mut Context) -> Result<()> {
         json!({ "topologyName": "bound", "pack": { "required": "rack" } });
     context.apply(&set.to_string()).await?;
     let pods = stage::ready(context, "gang-", 4).await?;
-    let racks: BTreeSet<&str> =
-        pods.iter().filter_map(|it| it.node.as_deref()?.rsplit_once("-node-")).map(|it| it.0).collect();
-    ensure!(racks.len() == 1, "not in one rack: {racks:?}");
+    one_rack(&pods)?;
     let group = stage::groups(context).await?.pop().context("no PodGroup")?;
     let named = &group.data["spec"]["topologyConstraint"]["topology"];
     ensure!(named == "theirs", "KAI was told of topology {named}");

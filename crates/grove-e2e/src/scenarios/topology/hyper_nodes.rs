@@ -1,6 +1,6 @@
 //! ClusterTopologyBindings and Volcano's HyperNodes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
 use grove_api::{
@@ -14,6 +14,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
+use super::one_rack;
 use crate::{
     nodes::{BLOCK, Hall, RACK, ZONE, node_name},
     objects,
@@ -38,15 +39,13 @@ pub(super) async fn are_made(context: &mut Context) -> Result<()> {
         json!({ "topologyName": "floor", "pack": { "required": "rack" } });
     context.apply(&set.to_string()).await?;
     let pods = stage::ready(context, "gang-", 4).await?;
-    let racks: BTreeSet<&str> =
-        pods.iter().filter_map(|it| it.node.as_deref()?.rsplit_once("-node-")).map(|it| it.0).collect();
-    ensure!(racks.len() == 1, "not in one rack: {racks:?}");
+    let rack = one_rack(&pods)?;
     let group = stage::groups(context).await?.pop().context("no PodGroup")?;
     let mode = &group.data["spec"]["networkTopology"]["mode"];
     ensure!(mode == "hard", "Volcano was told {mode}");
 
     // Two free racks of one block become one.
-    let (kept, given) = if racks.contains("rack-0") || racks.contains("rack-1") { (2, 3) } else { (0, 1) };
+    let (kept, given) = if ["rack-0", "rack-1"].contains(&rack) { (2, 3) } else { (0, 1) };
     for node in 0..2 {
         label(context, &node_name(given, node), json!(format!("rack-{kept}"))).await?;
     }

@@ -8,12 +8,16 @@ mod large;
 mod spread;
 mod tas;
 
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, Result, ensure};
+
 use crate::{
     cluster::{
         Gates::{All, Levels},
         Scheduler::{Kai, Kube, Volcano},
     },
-    scenario::Scenario,
+    scenario::{PodState, Scenario},
 };
 
 /// Scenarios of topologies.
@@ -73,3 +77,11 @@ pub(super) const TABLE: &[Scenario] = &[
         run: |context| Box::pin(tas::play(context)),
     },
 ];
+
+/// The one rack in which pods are.
+fn one_rack(pods: &[PodState]) -> Result<&str> {
+    let racks = pods.iter().filter_map(|it| it.node.as_deref()?.rsplit_once("-node-")).map(|it| it.0);
+    let racks: BTreeSet<&str> = racks.collect();
+    ensure!(racks.len() == 1, "not in one rack: {racks:?}");
+    racks.into_iter().next().context("nowhere")
+}
