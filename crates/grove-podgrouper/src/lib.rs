@@ -1,0 +1,16 @@
+//! Which pods belong together: for each pod its workload, and for each workload the group that its pods are placed in.
+//!
+//! Read in the order of the data: a pod and its owners are a [`Workload`]; the [`Plugin`] of its kind asks for what it
+//! [`Need`]s besides, and makes a [`Group`] of it. Nothing here reads or writes: what was read is handed in.
+
+mod group;
+mod plugin;
+mod settings;
+mod workload;
+
+pub use self::{
+    group::{Group, GroupOwner, Preemptibility, SubGroup, Topology},
+    plugin::{Found, Need, Plugin, Refused},
+    settings::{KindDefault, Settings},
+    workload::{Kind, Owner, Workload},
+};
