@@ -33,6 +33,8 @@ pub struct Group {
     pub preemption_delay: Option<String>,
     /// How long it may miss pods, as a Go duration.
     pub staleness_grace_period: Option<String>,
+    /// What its user said and what has no effect, in sentences. It is no part of the object.
+    pub remarks: Vec<String>,
 }
 
 /// The object that a group goes with.

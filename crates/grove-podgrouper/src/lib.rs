@@ -3,9 +3,19 @@
 //! Read in the order of the data: a pod and its owners are a [`Workload`]; the [`Plugin`] of its kind asks for what it
 //! [`Need`]s besides, and makes a [`Group`] of it. Nothing here reads or writes: what was read is handed in.
 
+mod default_group;
+mod durations;
 mod group;
+mod metadata;
+mod names;
+mod numbers;
 mod plugin;
+mod plugins;
+mod preemptibility;
+mod priority;
+mod queue;
 mod settings;
+mod top_owner;
 mod workload;
 
 pub use self::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::group::Preemptibility;
+use crate::{group::Preemptibility, workload::Kind};
 
 /// Settings of the grouper. The default is that of its flags.
 #[derive(Clone, Debug)]
@@ -32,6 +32,15 @@ pub struct KindDefault {
     pub priority_class: String,
     /// Whether it may be preempted, where that is said rightly.
     pub preemptibility: Option<Preemptibility>,
+}
+
+impl Settings {
+    /// What a kind gets: an entry for its API group, else one for any group. Of equal entries the last one counts.
+    pub fn kind_default(&self, kind: Kind<'_>) -> Option<&KindDefault> {
+        let of_group =
+            |group: &str| self.kinds.iter().rev().find(|it| it.kind == kind.kind && it.group == group);
+        of_group(kind.group).or_else(|| of_group(""))
+    }
 }
 
 impl Default for Settings {

@@ -1,10 +1,10 @@
 //! A pod and what owns it.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
 
-use crate::group::GroupOwner;
+use crate::{group::GroupOwner, metadata};
 
 /// A pod and what owns it, all of one namespace.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,30 @@ pub struct Owner {
     pub labels: BTreeMap<String, String>,
     /// Its annotations.
     pub annotations: BTreeMap<String, String>,
+}
+
+impl<'a> Workload<'a> {
+    /// The owners, the nearest first; what is at the top where there is no list.
+    pub fn chain(self) -> Cow<'a, [Owner]> {
+        if self.owners.is_empty() { vec![Owner::of(self.top)].into() } else { self.owners.into() }
+    }
+}
+
+impl Owner {
+    /// What an object, or its metadata, says of itself.
+    pub fn of(object: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Self {
+            object: GroupOwner {
+                api_version: text(&object["apiVersion"]),
+                kind: text(&object["kind"]),
+                name: metadata::name(object).to_owned(),
+                uid: metadata::uid(object).to_owned(),
+            },
+            labels: metadata::labels(object),
+            annotations: metadata::annotations(object),
+        }
+    }
 }
 
 /// A kind of objects; a version of `*` is any.
