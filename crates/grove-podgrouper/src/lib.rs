@@ -5,7 +5,10 @@
 
 mod default_group;
 mod durations;
+mod existing_groups;
+mod fields;
 mod group;
+mod integers;
 mod metadata;
 mod names;
 mod numbers;
@@ -14,8 +17,11 @@ mod plugins;
 mod preemptibility;
 mod priority;
 mod queue;
+mod segments;
 mod settings;
+mod sub_groups;
 mod top_owner;
+mod topology_annotations;
 mod workload;
 
 pub use self::{
