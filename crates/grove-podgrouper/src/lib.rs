@@ -5,21 +5,27 @@
 
 mod default_group;
 mod durations;
+#[cfg(test)]
+mod fixture;
 mod group;
+mod hub;
 mod metadata;
 mod names;
 mod numbers;
+mod owner_object;
 mod plugin;
 mod plugins;
 mod preemptibility;
 mod priority;
 mod queue;
 mod settings;
+mod skip_owner;
 mod top_owner;
 mod workload;
 
 pub use self::{
     group::{Group, GroupOwner, Preemptibility, SubGroup, Topology},
+    hub::plugin_of,
     plugin::{Found, Need, Plugin, Refused},
     settings::{KindDefault, Settings},
     workload::{Kind, Owner, Workload},
