@@ -104,6 +104,10 @@ fn defaults_of_the_skipped_kind_are_handed_down() {
         assert_eq!(group.priority_class, expected, "{below:?} {skipped:?} {class}");
         assert_eq!(group.preemptibility, Some(Preemptibility::NonPreemptible));
     }
+    // A class that is not there does not stand in the way of what the pod says.
+    let named = with_spec(pod("p", "1"), json!({ "priorityClassName": "low" }));
+    let group = Case::new(named, vec![tf_job(), workflow()]).set(with("nobody")).group().unwrap();
+    assert_eq!((group.priority_class.as_str(), group.labels.get("priorityClassName")), ("low", None));
     let job = labelled(tf_job(), &[("kai.scheduler/preemptibility", "preemptible")]);
     let group = Case::new(pod("p", "1"), vec![job, workflow()]).set(with("high")).group().unwrap();
     assert_eq!(group.preemptibility, Some(Preemptibility::Preemptible));
