@@ -120,3 +120,6 @@ fn topology(top: &Value, remarks: &mut Vec<String>) -> Option<Topology> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,3 +36,6 @@ pub(crate) fn duration(
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,3 +108,6 @@ impl Group {
         self.sub_groups.iter().find(|it| it.pods.iter().any(|name| name == pod))
     }
 }
+
+#[cfg(test)]
+mod tests;

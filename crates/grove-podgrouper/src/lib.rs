@@ -7,11 +7,15 @@ mod default_group;
 mod durations;
 mod existing_groups;
 mod fields;
+#[cfg(test)]
+mod fixture;
 mod group;
+mod hub;
 mod integers;
 mod metadata;
 mod names;
 mod numbers;
+mod owner_object;
 mod plugin;
 mod plugins;
 mod preemptibility;
@@ -19,6 +23,7 @@ mod priority;
 mod queue;
 mod segments;
 mod settings;
+mod skip_owner;
 mod sub_groups;
 mod top_owner;
 mod topology_annotations;
@@ -26,7 +31,9 @@ mod workload;
 
 pub use self::{
     group::{Group, GroupOwner, Preemptibility, SubGroup, Topology},
+    hub::plugin_of,
     plugin::{Found, Need, Plugin, Refused},
+    plugins::{Grove, JobSet, Knative, LeaderWorkerSet, PyTorchJob, Ray},
     settings::{KindDefault, Settings},
     workload::{Kind, Owner, Workload},
 };

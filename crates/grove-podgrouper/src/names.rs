@@ -15,6 +15,7 @@ pub(crate) fn group_name(name: &str, uid: &str) -> String {
 }
 
 /// A part of a group.
+#[allow(dead_code, reason = "for plugins whose parts are called as their users like")]
 pub(crate) fn sub_group_name(name: &str) -> String {
     shortened(name.to_owned(), MAX_PART)
 }
@@ -38,3 +39,6 @@ fn fnv(text: &str) -> u64 {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,3 +42,6 @@ pub(crate) fn field<'a>(object: &'a Value, path: &[&str]) -> Result<Option<&'a V
 pub(crate) fn refused(path: &[&str], what: &str) -> Refused {
     Refused(format!("{}: {what}", path.join(".")))
 }
+
+#[cfg(test)]
+mod tests;

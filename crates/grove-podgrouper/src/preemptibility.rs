@@ -27,3 +27,6 @@ pub(crate) fn preemptibility(owners: &[Owner], pod: &Value, settings: &Settings)
         })
     })
 }
+
+#[cfg(test)]
+mod tests;

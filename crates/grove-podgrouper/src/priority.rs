@@ -27,3 +27,6 @@ pub(crate) fn priority_class(owners: &[Owner], pod: &Value, settings: &Settings,
     let known = named.chain(of_kinds).find(|it| settings.priority_classes.contains(*it));
     known.unwrap_or(fallback).to_owned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,3 +21,6 @@ pub(crate) fn queue(top: &Value, pod: &Value, settings: &Settings) -> String {
         None => project.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,3 +55,6 @@ fn is_date(value: &str) -> bool {
         if year.len() == 4 && (1..=2).contains(&month.len()) && (1..=2).contains(&day.len()))
         && parts.into_iter().all(digits)
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use crate::{
     integers::add,
     metadata::{annotations, label, labels, name},
     plugin::{Found, Need, Plugin, Refused},
-    preemptibility,
+    preemptibility, priority,
     settings::Settings,
     topology_annotations,
     workload::{Owner, Workload},
@@ -27,9 +27,7 @@ mod topology;
 
 /// PodCliqueSet, and PodGangSet, its older name.
 #[derive(Debug)]
-pub(crate) struct Grove;
-
-const PRIORITY_LABEL: &str = "priorityClassName";
+pub struct Grove;
 
 impl Plugin for Grove {
     fn name(&self) -> &'static str {
@@ -115,7 +113,7 @@ fn merged(first: BTreeMap<String, String>, second: BTreeMap<String, String>) -> 
 
 /// What a label says, else the PodGang, if it says anything, be it nothing.
 fn priority_class(labels: &BTreeMap<String, String>, gang: &Value) -> Result<Option<String>, Refused> {
-    if let Some(class) = labels.get(PRIORITY_LABEL) {
+    if let Some(class) = labels.get(priority::LABEL) {
         return Ok(Some(class.clone()));
     }
     let field = format_args!("spec.priorityClassName of PodGang {}", name(gang));

@@ -1,6 +1,6 @@
 //! Parts of a PodGang: its groups of pods, and the groups of those groups that share a place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -29,8 +29,8 @@ pub(super) fn parts(gang: &Value, topology: &str) -> Result<Vec<SubGroup>, Refus
         leaves.push(SubGroup { parent: parent_of.get(leaf.name.as_str()).cloned(), ..leaf });
     }
     // A parent without parts would count as a leaf, and no pod would ever be in it.
-    let has_parts = |it: &SubGroup| leaves.iter().any(|leaf| leaf.parent.as_ref() == Some(&it.name));
-    let mut all: Vec<SubGroup> = parents.into_iter().filter(has_parts).collect();
+    let with_parts: BTreeSet<&String> = leaves.iter().filter_map(|it| it.parent.as_ref()).collect();
+    let mut all: Vec<SubGroup> = parents.into_iter().filter(|it| with_parts.contains(&it.name)).collect();
     all.extend(leaves);
     sub_groups::checked(all, format_args!("{GROUPS}[].name and {CONFIGS}[].name"))
 }

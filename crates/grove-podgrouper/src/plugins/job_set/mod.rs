@@ -23,7 +23,7 @@ mod tree;
 
 /// JobSet.
 #[derive(Debug)]
-pub(crate) struct JobSet;
+pub struct JobSet;
 
 const JOB_LABEL: &str = "jobset.sigs.k8s.io/replicatedjob-name";
 const INDEX_LABEL: &str = "jobset.sigs.k8s.io/job-index";

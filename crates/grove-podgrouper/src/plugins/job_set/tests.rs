@@ -77,14 +77,14 @@ fn order_and_annotation_decide_how_many_jobs_are_needed() {
 
 #[test]
 fn templates_may_want_other_numbers_and_places() {
+    const NAME: &str = "kai.scheduler/topology";
+    const REQUIRED: &str = "kai.scheduler/topology-required-placement";
+    const PREFERRED: &str = "kai.scheduler/topology-preferred-placement";
     let annotated = |name: &str, annotations: Value| {
         let mut job = job(name, 1, 4);
         job["template"]["metadata"]["annotations"] = annotations;
         job
     };
-    const NAME: &str = "kai.scheduler/topology";
-    const REQUIRED: &str = "kai.scheduler/topology-required-placement";
-    const PREFERRED: &str = "kai.scheduler/topology-preferred-placement";
     let jobs = [
         annotated("a", json!({ MIN_MEMBER: "3", NAME: "dc", REQUIRED: "rack" })),
         annotated("b", json!({ MIN_MEMBER: "10", NAME: "other", PREFERRED: "host" })),

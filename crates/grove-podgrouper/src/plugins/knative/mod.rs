@@ -20,7 +20,7 @@ mod tests;
 
 /// Service of Knative's serving.
 #[derive(Debug)]
-pub(crate) struct Knative;
+pub struct Knative;
 
 const REVISION_LABEL: &str = "serving.knative.dev/revision";
 const MIN_SCALE: &str = "autoscaling.knative.dev/min-scale";

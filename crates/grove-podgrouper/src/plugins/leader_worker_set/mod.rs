@@ -22,7 +22,7 @@ mod tests;
 
 /// LeaderWorkerSet.
 #[derive(Debug)]
-pub(crate) struct LeaderWorkerSet;
+pub struct LeaderWorkerSet;
 
 const INDEX_LABEL: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 const GROUP_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-index";

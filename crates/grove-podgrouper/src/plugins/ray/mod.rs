@@ -24,7 +24,7 @@ mod worker_groups;
 
 /// RayCluster, RayJob and RayService.
 #[derive(Debug)]
-pub(crate) struct Ray;
+pub struct Ray;
 
 const HEAD: &str = "headgroup";
 /// Schedulers put pods that name no part here.
