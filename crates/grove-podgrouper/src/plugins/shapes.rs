@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// An object of namespace `a` with name and UID.
-pub(crate) fn object(api_version: &str, kind: &str, name: &str, spec: Value) -> Value {
+pub(crate) fn object(api_version: &str, kind: &str, name: &str, spec: impl Into<Value>) -> Value {
+    let spec: Value = spec.into();
     let metadata = json!({ "namespace": "a", "name": name, "uid": format!("uid-{name}") });
     json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec })
 }
@@ -75,13 +76,13 @@ fn part(part: &SubGroup) -> String {
         None => format!("{} {}", part.name, part.min_members),
     };
     if let Some(parent) = &part.parent {
-        text += &format!(" in {parent}");
+        text.extend([" in ", parent]);
     }
     if !part.pods.is_empty() {
-        text += &format!(" * {}", part.pods.join(" "));
+        text.extend([" * ", &part.pods.join(" ")]);
     }
     if let Some(topology) = &part.topology {
-        text += &format!(" @ {}", place(topology));
+        text.extend([" @ ", &place(topology)]);
     }
     text
 }

@@ -74,7 +74,7 @@ impl Plugin for Grove {
         group.remarks.retain(|it| !it.contains(topology_annotations::NAME));
         Ok(Some(Group {
             priority_class: priority_class(&merged_labels, gang)?.unwrap_or(group.priority_class),
-            preemptibility: preemptibility(&merged_labels)?.unwrap_or(group.preemptibility),
+            preemptibility: preemptibility(&merged_labels, group.preemptibility)?,
             labels: merged(group.labels, merged_labels),
             annotations: merged(group.annotations, owner.annotations),
             min_members,
@@ -120,13 +120,16 @@ fn priority_class(labels: &BTreeMap<String, String>, gang: &Value) -> Result<Opt
     Ok(fields::text(&gang["spec"]["priorityClassName"], field)?.map(str::to_owned))
 }
 
-/// What a label says; the outer `None` where there is none.
-fn preemptibility(labels: &BTreeMap<String, String>) -> Result<Option<Option<Preemptibility>>, Refused> {
+/// What a label says, else what it is without one.
+fn preemptibility(
+    labels: &BTreeMap<String, String>,
+    without: Option<Preemptibility>,
+) -> Result<Option<Preemptibility>, Refused> {
     let key = preemptibility::LABEL;
     match labels.get(key).map(String::as_str) {
-        None => Ok(None),
-        Some("") => Ok(Some(None)),
-        Some(text) => Preemptibility::parse(text).map(|it| Some(Some(it))).ok_or_else(|| {
+        None => Ok(without),
+        Some("") => Ok(None),
+        Some(text) => Preemptibility::parse(text).map(Some).ok_or_else(|| {
             Refused(format!(
                 "label {key} is {}: set it to preemptible or non-preemptible, in the PodCliqueSet",
                 fields::shown(&Value::from(text))

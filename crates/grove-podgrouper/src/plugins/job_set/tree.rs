@@ -65,12 +65,11 @@ fn replicated_job(index: usize, job: &Value, before: usize) -> Result<Vec<SubGro
     let name = fields::required_text(&job["name"], format_args!("{field}.name"))?;
     checked_name(&leaf_name(name, replicas - 1), format_args!("{field}.name with its replica"))?;
     let template = &job["template"];
-    let minimum = match annotation(template, MIN_MEMBER) {
-        Some(text) => parse(text, format_args!("{field}.template.metadata.annotations[{MIN_MEMBER}]"), 1)?,
-        None => {
-            let parallelism = format_args!("{field}.template.spec.parallelism");
-            count(&template["spec"]["parallelism"], parallelism, 0)?.unwrap_or(1)
-        }
+    let minimum = if let Some(text) = annotation(template, MIN_MEMBER) {
+        parse(text, format_args!("{field}.template.metadata.annotations[{MIN_MEMBER}]"), 1)?
+    } else {
+        let parallelism = format_args!("{field}.template.spec.parallelism");
+        count(&template["spec"]["parallelism"], parallelism, 0)?.unwrap_or(1)
     };
     let topology = topology_annotations::of(template);
     let leaves = (0..replicas).map(|it| SubGroup {

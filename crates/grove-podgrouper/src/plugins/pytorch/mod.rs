@@ -82,7 +82,7 @@ fn sub_groups(
         let template = &spec["template"];
         match segment_size(pod, template)? {
             Some(size) if workers > 0 => {
-                parts.extend(segmented(pod, job, template, Workers { workers, minimum, size })?);
+                parts.extend(segmented(pod, job, template, Workers { all: workers, minimum, size })?);
                 if role == Some(WORKER) {
                     part = Some(format!("{WORKER}-{}", index(pod)? / size));
                 }
@@ -102,8 +102,10 @@ fn replicas(spec: &Value, role: &str) -> Result<u32, Refused> {
     Ok(count(&spec["replicas"], format_args!("{ROLES}.{role}.replicas"), 0)?.unwrap_or(1))
 }
 
+#[derive(Clone, Copy)]
 struct Workers {
-    workers: u32,
+    /// How many there are.
+    all: u32,
     /// How many of them are needed.
     minimum: u32,
     /// How many are in a segment.
@@ -112,7 +114,7 @@ struct Workers {
 
 /// All workers, and their segments. Those that the job can begin without need no pods.
 fn segmented(pod: &Value, job: &Value, template: &Value, of: Workers) -> Result<Vec<SubGroup>, Refused> {
-    let sizes = segments::sizes(of.workers, of.size)?;
+    let sizes = segments::sizes(of.all, of.size)?;
     let needed = of.minimum.div_ceil(of.size);
     let topology = segments::topology(pod, template, job);
     let segments = (0..).zip(&sizes).map(|(index, pods)| SubGroup {

@@ -23,7 +23,7 @@ fn sized(pod: Value, size: &str) -> Value {
 
 #[test]
 fn the_user_then_elasticity_then_the_sum_decide() {
-    let table: [(Value, Option<u32>, Option<u32>, u32, &[&str]); 9] = [
+    let table: [(_, _, _, _, &[&str]); 9] = [
         (json!({ "Master": 1, "Worker": 4 }), None, None, 5, &["master 1", "worker 4"]),
         (json!({ "Master": 1, "Worker": 4 }), Some(3), None, 3, &["master 1", "worker 2"]),
         (json!({ "Master": 1, "Worker": 4 }), None, Some(4), 4, &["master 1", "worker 3"]),
