@@ -1,0 +1,78 @@
+//! Which plugin groups which kind.
+
+use serde_json::Value;
+
+use crate::{
+    plugin::Plugin,
+    plugins::{
+        Aml, BatchJob, CronJob, DefaultPlugin, Deployment, JAX, Mpi, Notebook, PodPlugin, RunaiJob,
+        SpotRequest, TENSORFLOW, XGBOOST,
+    },
+    skip_owner::SkipOwner,
+    workload::Kind,
+};
+
+/// A kind, and how it is grouped.
+type Row = (Kind<'static>, &'static dyn Plugin);
+
+const ANY: &str = "*";
+
+const fn row(
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    plugin: &'static dyn Plugin,
+) -> Row {
+    (Kind { group, version, kind }, plugin)
+}
+
+static TABLE: &[Row] = &[
+    row("", "v1", "Pod", &PodPlugin),
+    row("amlarc.azureml.com", "v1alpha1", "AmlJob", &Aml),
+    row("apps", "v1", "Deployment", &Deployment),
+    row("apps", "v1", "ReplicaSet", &DefaultPlugin),
+    row("apps", "v1", "StatefulSet", &DefaultPlugin),
+    row("argoproj.io", "v1alpha1", "Workflow", &SkipOwner),
+    row("batch", "v1", "CronJob", &CronJob),
+    row("batch", "v1", "Job", &BatchJob),
+    row("egx.nvidia.io", "v1", "SPOTRequest", &SpotRequest),
+    row("kubeflow.org", "v1", "JAXJob", &JAX),
+    row("kubeflow.org", "v1", "MPIJob", &Mpi),
+    row("kubeflow.org", "v1", "TFJob", &TENSORFLOW),
+    row("kubeflow.org", "v1", "XGBoostJob", &XGBOOST),
+    row("kubeflow.org", "v1alpha1", "ScheduledWorkflow", &DefaultPlugin),
+    row("kubeflow.org", "v1beta1", "Notebook", &Notebook),
+    row("kubeflow.org", "v2beta1", "MPIJob", &Mpi),
+    row("kubevirt.io", "v1", "VirtualMachineInstance", &DefaultPlugin),
+    row("machinelearning.seldon.io", "v1", "SeldonDeployment", &DefaultPlugin),
+    row("machinelearning.seldon.io", "v1alpha2", "SeldonDeployment", &DefaultPlugin),
+    row("nvidia.com", ANY, "DynamoGraphDeployment", &SkipOwner),
+    row("run.ai", "v1", "RunaiJob", &RunaiJob),
+    row("run.ai", ANY, "DistributedInferenceWorkload", &SkipOwner),
+    row("run.ai", ANY, "DistributedWorkload", &SkipOwner),
+    row("run.ai", ANY, "InferenceWorkload", &SkipOwner),
+    row("run.ai", ANY, "InteractiveWorkload", &SkipOwner),
+    row("run.ai", ANY, "TrainingWorkload", &SkipOwner),
+    row("tekton.dev", "v1", "PipelineRun", &DefaultPlugin),
+    row("tekton.dev", "v1", "TaskRun", &DefaultPlugin),
+    row("trainer.kubeflow.org", "v1alpha1", "TrainJob", &SkipOwner),
+    row("workspace.devfile.io", "v1alpha2", "DevWorkspace", &DefaultPlugin),
+];
+
+/// The plugin for the owner at the top: that of its version, else that of any, else the default.
+pub fn plugin_of(top: &Value) -> &'static dyn Plugin {
+    let kind = Kind::of(top);
+    exact(kind).or_else(|| exact(Kind { version: ANY, ..kind })).unwrap_or(&DefaultPlugin)
+}
+
+/// The plugin below an owner that is skipped: that of its version, else the default.
+pub(crate) fn plugin_below(top: &Value) -> &'static dyn Plugin {
+    exact(Kind::of(top)).unwrap_or(&DefaultPlugin)
+}
+
+fn exact(kind: Kind<'_>) -> Option<&'static dyn Plugin> {
+    TABLE.iter().find(|(known, _)| *known == kind).map(|(_, plugin)| *plugin)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! Which pods belong together: for each pod its workload, and for each workload the group that its pods are placed in.
+//!
+//! Read in the order of the data: a pod and its owners are a [`Workload`]; the [`Plugin`] of its kind asks for what it
+//! [`Need`]s besides, and makes a [`Group`] of it. Nothing here reads or writes: what was read is handed in.
+
+mod default_group;
+mod durations;
+mod existing_groups;
+mod fields;
+#[cfg(test)]
+mod fixture;
+mod group;
+mod hub;
+mod integers;
+mod metadata;
+mod names;
+mod numbers;
+mod owner_object;
+mod plugin;
+mod plugins;
+mod preemptibility;
+mod priority;
+mod queue;
+mod segments;
+mod settings;
+mod skip_owner;
+mod sub_groups;
+mod top_owner;
+mod topology_annotations;
+mod workload;
+
+pub use self::{
+    group::{Group, GroupOwner, Preemptibility, SubGroup, Topology},
+    hub::plugin_of,
+    plugin::{Found, Need, Plugin, Refused},
+    plugins::{Grove, JobSet, Knative, LeaderWorkerSet, PyTorchJob, Ray},
+    settings::{KindDefault, Settings},
+    workload::{Kind, Owner, Workload},
+};

@@ -1,0 +1,367 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::plugins::shapes::{group_with, object, parts, place, pod, with};
+
+const TOPOLOGY: &str = "grove.io/topology-name";
+const KAI_TOPOLOGY: &str = "kai.scheduler/topology";
+const KAI_REQUIRED: &str = "kai.scheduler/topology-required-placement";
+const KAI_PREFERRED: &str = "kai.scheduler/topology-preferred-placement";
+
+fn gang(spec: Value) -> Value {
+    object("scheduler.grove.io/v1alpha1", "PodGang", "gang", spec)
+}
+
+/// A group of pods that lists one.
+fn clique(name: &str, least: u32) -> Value {
+    let pod = json!({ "namespace": "a", "name": format!("{name}-x") });
+    json!({ "name": name, "minReplicas": least, "podReferences": [pod] })
+}
+
+fn at(mut part: Value, required: Option<&str>, preferred: Option<&str>) -> Value {
+    let pack = &mut part["topologyConstraint"]["packConstraint"];
+    *pack = json!({});
+    for (key, level) in [("required", required), ("preferred", preferred)] {
+        if let Some(level) = level {
+            pack[key] = json!(level);
+        }
+    }
+    part
+}
+
+fn config(name: &str, members: &[&str]) -> Value {
+    json!({ "name": name, "podGroupNames": members })
+}
+
+fn member() -> Value {
+    pod("one-x", json!({ "grove.io/podgang": "gang" }))
+}
+
+fn group_below(set: &Value, gang: &Value, pod: &Value) -> Result<Option<Group>, Refused> {
+    let there = [(gang_need(&member()).unwrap(), vec![gang.clone()])];
+    let settings = Settings { priority_classes: ["low".to_owned()].into(), ..Settings::default() };
+    group_with(&Grove, set, pod, &there, &settings)
+}
+
+fn set() -> Value {
+    object("grove.io/v1alpha1", "PodCliqueSet", "set", json!({}))
+}
+
+fn group_of(gang: &Value) -> Result<Group, Refused> {
+    group_below(&set(), gang, &member()).map(|it| it.expect("a group"))
+}
+
+fn refused(gang: &Value) -> String {
+    group_of(gang).expect_err("a refusal").0
+}
+
+#[test]
+fn a_gang_is_a_group_of_its_cliques() {
+    let gang = gang(json!({ "podgroups": [clique("one", 4), clique("two", 3), clique("three", 5)] }));
+    let pod = with(member(), "labels", json!({ "grove.io/podgang": "gang", "kai.scheduler/queue": "team" }));
+    let group = group_below(&set(), &gang, &pod).unwrap().unwrap();
+    assert_eq!((group.name.as_str(), group.namespace.as_str()), ("pg-gang-uid-gang", "a"));
+    assert_eq!((group.owner.kind.as_str(), group.owner.name.as_str()), ("PodGang", "gang"));
+    assert_eq!((group.min_members, group.min_sub_groups), (12, None));
+    assert_eq!((group.queue.as_str(), group.priority_class.as_str()), ("team", "train"));
+    assert_eq!(parts(&group), ["one 4 * one-x", "two 3 * two-x", "three 5 * three-x"]);
+    assert_eq!(group.sub_group_of("two-x").map(|it| it.name.as_str()), Some("two"));
+}
+
+#[test]
+fn a_gang_whose_pods_are_not_listed_yet_is_waited_for() {
+    let condition = |status: &str, gang: Value| {
+        let mut gang = gang;
+        gang["status"]["conditions"] =
+            json!([{ "type": "Scheduled", "status": "False" }, { "type": "Initialized", "status": status }]);
+        gang
+    };
+    let unlisted = |name: &str| json!({ "name": name, "minReplicas": 1, "podReferences": [] });
+    let empty = || gang(json!({ "podgroups": [unlisted("one"), unlisted("two")] }));
+    let listed = || gang(json!({ "podgroups": [clique("one", 1), unlisted("two")] }));
+    let table = [
+        (gang(json!({})), false),
+        (gang(json!({ "podgroups": [] })), false),
+        (empty(), false),
+        (condition("True", empty()), false),
+        (listed(), true),
+        (condition("True", listed()), true),
+        (condition("Unknown", listed()), true),
+        (condition("False", listed()), false),
+        // It may not even be right yet.
+        (condition("False", gang(json!({ "podgroups": [{}] }))), false),
+    ];
+    for (gang, expected) in table {
+        let group = group_below(&set(), &gang, &member()).unwrap();
+        assert_eq!(group.is_some(), expected, "{gang}");
+    }
+}
+
+#[test]
+fn groups_of_cliques_are_parents() {
+    let cliques = || json!([clique("one", 2), clique("two", 3), clique("three", 1)]);
+    let table: [(Value, &[&str]); 7] = [
+        (json!(null), &["one 2 * one-x", "two 3 * two-x", "three 1 * three-x"]),
+        (
+            json!([config("g1", &["one", "two"])]),
+            &["g1 [2]", "one 2 in g1 * one-x", "two 3 in g1 * two-x", "three 1 * three-x"],
+        ),
+        (
+            json!([config("g1", &["one", "two"]), config("g2", &["three"])]),
+            &["g1 [2]", "g2 [1]", "one 2 in g1 * one-x", "two 3 in g1 * two-x", "three 1 in g2 * three-x"],
+        ),
+        (json!([config("g1", &[])]), &["one 2 * one-x", "two 3 * two-x", "three 1 * three-x"]),
+        // One that is not there yet is waited for; a parent of none would be a leaf.
+        (
+            json!([config("g1", &["one", "gone"])]),
+            &["g1 [2]", "one 2 in g1 * one-x", "two 3 * two-x", "three 1 * three-x"],
+        ),
+        (json!([config("g1", &["gone"])]), &["one 2 * one-x", "two 3 * two-x", "three 1 * three-x"]),
+        (
+            json!([config("g1", &["one", "two"]), config("g2", &["two"])]),
+            &["g1 [2]", "g2 [1]", "one 2 in g1 * one-x", "two 3 in g2 * two-x", "three 1 * three-x"],
+        ),
+    ];
+    for (configs, expected) in table {
+        let gang = gang(json!({ "podgroups": cliques(), "topologyConstraintGroupConfigs": configs }));
+        let group = group_of(&gang).unwrap();
+        assert_eq!((group.min_members, parts(&group)), (6, strings(expected)), "{configs}");
+    }
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|it| (*it).to_owned()).collect()
+}
+
+#[test]
+fn every_level_has_its_place() {
+    let spec = json!({
+        "podgroups": [
+            at(clique("one", 2), Some("host"), Some("numa")),
+            clique("two", 1),
+            at(clique("three", 3), None, Some("host")),
+            at(clique("four", 2), None, None),
+        ],
+        "topologyConstraintGroupConfigs": [
+            at(config("g1", &["one", "two"]), Some("rack"), None),
+            at(config("g2", &["three"]), None, Some("rack")),
+        ],
+    });
+    let gang = with(gang(at(spec, Some("zone"), None)), "annotations", json!({ TOPOLOGY: "dc" }));
+    let group = group_of(&gang).unwrap();
+    assert_eq!(
+        parts(&group),
+        [
+            "g1 [2] @ dc/rack/",
+            "g2 [1] @ dc//rack",
+            "one 2 in g1 * one-x @ dc/host/numa",
+            "two 1 in g1 * two-x",
+            "three 3 in g2 * three-x @ dc//host",
+            "four 2 * four-x",
+        ]
+    );
+    assert_eq!((group.min_members, group.topology.as_ref().map(place)), (8, Some("dc/zone/".to_owned())));
+    assert_eq!(group.remarks, [""; 0]);
+}
+
+#[test]
+fn the_gang_then_annotations_place_the_whole() {
+    let spec = || json!({ "podgroups": [clique("one", 1)] });
+    let none = json!({});
+    // Annotations of the gang, of the set.
+    let table = [
+        (spec(), none.clone(), none.clone(), None),
+        (
+            at(spec(), Some("zone"), Some("rack")),
+            json!({ TOPOLOGY: "dc" }),
+            none.clone(),
+            Some("dc/zone/rack"),
+        ),
+        (at(spec(), None, Some("rack")), json!({ TOPOLOGY: "dc" }), none.clone(), Some("dc//rack")),
+        (at(spec(), Some("zone"), None), json!({ KAI_TOPOLOGY: "kai" }), none.clone(), Some("kai/zone/")),
+        (
+            at(spec(), Some("zone"), None),
+            json!({ TOPOLOGY: "dc", KAI_TOPOLOGY: "kai", KAI_REQUIRED: "row" }),
+            none.clone(),
+            Some("dc/zone/"),
+        ),
+        // What the gang leaves open.
+        (
+            at(spec(), Some("zone"), None),
+            json!({ TOPOLOGY: "dc", KAI_PREFERRED: "rack" }),
+            none.clone(),
+            Some("dc/zone/rack"),
+        ),
+        (spec(), json!({ KAI_TOPOLOGY: "kai", KAI_REQUIRED: "row" }), none.clone(), Some("kai/row/")),
+        (spec(), none.clone(), json!({ KAI_TOPOLOGY: "kai", KAI_PREFERRED: "row" }), Some("kai//row")),
+        (spec(), json!({ KAI_TOPOLOGY: "kai" }), json!({ KAI_REQUIRED: "row" }), Some("kai/row/")),
+        // A name or a level alone is nothing, nor are empty levels.
+        (spec(), json!({ KAI_TOPOLOGY: "kai" }), none.clone(), None),
+        (spec(), json!({ KAI_REQUIRED: "row" }), none.clone(), None),
+        (at(spec(), Some(""), Some("")), json!({ TOPOLOGY: "dc" }), none.clone(), None),
+        (at(spec(), None, None), none.clone(), none.clone(), None),
+    ];
+    for (spec, of_gang, of_set, expected) in table {
+        let gang = with(gang(spec.clone()), "annotations", of_gang.clone());
+        let set = with(set(), "annotations", of_set);
+        let group = group_below(&set, &gang, &member()).unwrap().unwrap();
+        let is = group.topology.as_ref().map(place);
+        assert_eq!(is.as_deref(), expected, "{spec} {of_gang}");
+    }
+}
+
+#[test]
+fn labels_of_the_set_fill_up_those_of_the_gang() {
+    let mut gang = gang(json!({ "podgroups": [clique("one", 1)] }));
+    gang["metadata"]["labels"] = json!({ "team": "gang" });
+    gang["metadata"]["annotations"] = json!({ "note": "gang" });
+    let mut set = set();
+    set["metadata"]["labels"] = json!({ "team": "set", "kai.scheduler/queue": "of-set" });
+    set["metadata"]["annotations"] =
+        json!({ "note": "set", "more": "set", "kai.scheduler/preemption-delay": "5m" });
+    let group = group_below(&set, &gang, &member()).unwrap().unwrap();
+    assert_eq!(
+        (group.labels["team"].as_str(), group.labels["kai.scheduler/queue"].as_str()),
+        ("gang", "of-set")
+    );
+    assert_eq!((group.annotations["note"].as_str(), group.annotations["more"].as_str()), ("gang", "set"));
+    assert!(group.annotations["kai.scheduler/top-owner-metadata"].contains("kind: PodGang"));
+    // The queue is that of the gang or of the pod.
+    assert_eq!(group.queue, "default-queue");
+    assert_eq!(group.preemption_delay.as_deref(), Some("5m"));
+}
+
+#[test]
+fn priority_is_that_of_a_label_then_of_the_gang() {
+    let class = "priorityClassName";
+    let table = [
+        (json!({ class: "a" }), json!({ class: "b" }), json!("c"), "a"),
+        (json!({}), json!({ class: "b" }), json!("c"), "b"),
+        (json!({}), json!({}), json!("c"), "c"),
+        (json!({}), json!({}), json!(""), ""),
+        (json!({}), json!({}), json!(null), "low"),
+    ];
+    for (of_gang, of_set, spec, expected) in table {
+        let mut gang = with(gang(json!({ "podgroups": [clique("one", 1)] })), "labels", of_gang);
+        gang["spec"][class] = spec;
+        let mut pod = member();
+        pod["spec"][class] = json!("low");
+        let group = group_below(&with(set(), "labels", of_set), &gang, &pod).unwrap().unwrap();
+        assert_eq!(group.priority_class, expected);
+    }
+}
+
+#[test]
+fn preemptibility_is_that_of_a_label() {
+    use Preemptibility::{NonPreemptible, Preemptible};
+    let key = "kai.scheduler/preemptibility";
+    let (yes, no) = (json!({ key: "preemptible" }), json!({ key: "non-preemptible" }));
+    let none = json!({});
+    let table = [
+        (none.clone(), none.clone(), none.clone(), None),
+        (yes.clone(), no.clone(), no.clone(), Some(Preemptible)),
+        (none.clone(), no.clone(), yes.clone(), Some(NonPreemptible)),
+        (none.clone(), none.clone(), yes.clone(), Some(Preemptible)),
+        (json!({ key: "" }), no, yes, None),
+    ];
+    let gang = || gang(json!({ "podgroups": [clique("one", 1)] }));
+    for (of_gang, of_set, mut of_pod, expected) in table {
+        of_pod["grove.io/podgang"] = json!("gang");
+        let pod = with(member(), "labels", of_pod);
+        let group = group_below(&with(set(), "labels", of_set), &with(gang(), "labels", of_gang), &pod);
+        assert_eq!(group.unwrap().unwrap().preemptibility, expected);
+    }
+    let wrong = refused(&with(gang(), "labels", json!({ key: "Preemptible" })));
+    assert!(wrong.starts_with("label kai.scheduler/preemptibility is \"Preemptible\": "), "{wrong}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let changed = |field: &str, value: Value| {
+        let mut one = clique("one", 1);
+        one[field] = value;
+        json!({ "podgroups": [one] })
+    };
+    let reference = |it: Value| changed("podReferences", json!([it]));
+    let configs =
+        |it: Value| json!({ "podgroups": [clique("one", 1)], "topologyConstraintGroupConfigs": it });
+    let one = "spec.podgroups[0]";
+    let many: Vec<Value> = (0..10_001).map(|it| clique(&format!("c{it}"), 1)).collect();
+    let table = [
+        (json!({ "podgroups": {} }), "spec.podgroups is a map: ".to_owned()),
+        (json!({ "podgroups": [1] }), format!("{one} is 1: ")),
+        (changed("name", json!(null)), format!("{one}.name is missing or empty: ")),
+        (changed("name", json!("One")), format!("{one}.name is \"One\": ")),
+        (changed("minReplicas", json!(null)), format!("{one}.minReplicas is missing: ")),
+        (changed("minReplicas", json!(-1)), format!("{one}.minReplicas is -1: ")),
+        (changed("minReplicas", json!(0)), format!("{one}.minReplicas is 0: ")),
+        (changed("minReplicas", json!("1")), format!("{one}.minReplicas is \"1\": ")),
+        (changed("podReferences", json!(null)), format!("{one}.podReferences is missing: ")),
+        (changed("podReferences", json!("x")), format!("{one}.podReferences is \"x\": ")),
+        (reference(json!("x")), format!("{one}.podReferences[0] is \"x\": ")),
+        (
+            reference(json!({ "name": "x" })),
+            format!("{one}.podReferences[0].namespace is missing or empty: "),
+        ),
+        (
+            reference(json!({ "namespace": "a" })),
+            format!("{one}.podReferences[0].name is missing or empty: "),
+        ),
+        (
+            reference(json!({ "namespace": "b", "name": "x" })),
+            format!("{one}.podReferences[0].namespace is \"b\", but the PodGang is in \"a\": "),
+        ),
+        (configs(json!({})), "spec.topologyConstraintGroupConfigs is a map: ".to_owned()),
+        (
+            configs(json!([{ "podGroupNames": ["one"] }])),
+            "spec.topologyConstraintGroupConfigs[0].name is missing or empty: ".to_owned(),
+        ),
+        (
+            configs(json!([config("one", &["one"])])),
+            "spec.podgroups[].name and spec.topologyConstraintGroupConfigs[].name make two parts".to_owned(),
+        ),
+        (
+            json!({ "podgroups": [clique("one", 2_147_483_647), clique("two", 1)] }),
+            "spec.podgroups[].minReplicas of the PodGang ask for more than 2147483647 pods".to_owned(),
+        ),
+        (
+            json!({ "podgroups": many }),
+            "spec.podgroups and spec.topologyConstraintGroupConfigs make 10001 parts".to_owned(),
+        ),
+        (
+            json!({ "podgroups": [at(clique("one", 1), Some("host"), None)] }),
+            format!(
+                "{one}.topologyConstraint.packConstraint names a level, but the topology name cannot be empty"
+            ),
+        ),
+        (
+            configs(json!([at(config("g", &["one"]), None, Some("rack"))])),
+            "spec.topologyConstraintGroupConfigs[0].topologyConstraint.packConstraint names a level"
+                .to_owned(),
+        ),
+        (
+            at(json!({ "podgroups": [clique("one", 1)] }), Some("zone"), None),
+            "spec.topologyConstraint.packConstraint names a level".to_owned(),
+        ),
+    ];
+    for (spec, expected) in table {
+        let refused = refused(&gang(spec));
+        assert!(refused.starts_with(&expected), "{refused}");
+    }
+}
+
+#[test]
+fn a_pod_names_its_gang() {
+    let gang = gang(json!({ "podgroups": [clique("one", 1)] }));
+    let table = [
+        (pod("p", json!({})), "label grove.io/podgang of the pod is missing: "),
+        (
+            pod("p", json!({ "grove.io/podgang": "gone" })),
+            "label grove.io/podgang of the pod names PodGang \"gone\", which is not there: ",
+        ),
+    ];
+    for (pod, expected) in table {
+        let refused = group_below(&set(), &gang, &pod).unwrap_err().0;
+        assert!(refused.starts_with(expected), "{refused}");
+    }
+}
