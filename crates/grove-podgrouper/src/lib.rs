@@ -9,7 +9,6 @@ mod existing_groups;
 mod fields;
 #[cfg(test)]
 mod fixture;
-mod group;
 mod hub;
 mod integers;
 mod metadata;
@@ -29,8 +28,11 @@ mod top_owner;
 mod topology_annotations;
 mod workload;
 
+// What the modules here make; it is part of the interface of schedulers.
+use grove_scheduler::workload as group;
+pub use grove_scheduler::workload::{Group, GroupOwner, Preemptibility, SubGroup, Topology};
+
 pub use self::{
-    group::{Group, GroupOwner, Preemptibility, SubGroup, Topology},
     hub::plugin_of,
     plugin::{Found, Need, Plugin, Refused},
     plugins::{Grove, JobSet, Knative, LeaderWorkerSet, PyTorchJob, Ray},

@@ -22,11 +22,12 @@ use crate::{
     topology::{TopologyPart, TopologyTree},
     tree::Gang,
     words::{MAX_LINE, clean, cut},
+    workload::WorkloadGroups,
 };
 
 /// Version of this interface, by semantic versioning: within a major version no method is removed or changes its
 /// meaning, and a new one has a default.
-pub const BACKEND_API_VERSION: &str = "1.1.0";
+pub const BACKEND_API_VERSION: &str = "1.2.0";
 
 /// A scheduler backend, before it is known what the cluster has.
 pub trait SchedulerBackend: Send + Sync + Debug {
@@ -183,6 +184,11 @@ pub trait Scheduler: Send + Sync + Debug {
     /// Why the gang is not placed, in the scheduler's own words, made one readable sentence; `objects` are those that
     /// were rendered for it, as they are now.
     fn explain(&self, _gang: &Gang, _objects: &[Value]) -> Option<String> {
+        None
+    }
+
+    /// How the scheduler is told of workloads that others made, for the pod grouper. `None` where it cannot be.
+    fn workloads(&self) -> Option<&dyn WorkloadGroups> {
         None
     }
 

@@ -3,6 +3,7 @@
 //! * What has to be placed together: [`tree`], one model for gangs of every origin.
 //! * What a scheduler can do about it: [`capability`], [`judge`].
 //! * How a scheduler is told: [`backend`], the interface; `kube`, `kai` and `volcano` are the built-in ones.
+//! * How it is told of pods that others made: [`workload`].
 //! * Topology objects of a scheduler's own: [`topology`]; where nodes are in it: [`domains`].
 //! * Which schedulers there are: [`registry`]; what the cluster has of them: [`probe`].
 //! * Tests for whoever writes a backend: [`conformance`].
@@ -27,6 +28,7 @@ pub mod topology;
 pub mod tree;
 pub mod volcano;
 mod words;
+pub mod workload;
 
 pub use backend::{
     BACKEND_API_VERSION, Example, Object, PrepareError, RenderError, ResourceUse, Scheduler,
@@ -38,3 +40,4 @@ pub use probe::{Probe, Probed};
 pub use registry::{Registry, RegistryError};
 pub use topology::{TopologyPart, TopologyTree};
 pub use tree::{Content, Gang, Node, Pack, Shape};
+pub use workload::WorkloadGroups;

@@ -1,6 +1,9 @@
-//! The group of a workload: what a scheduler has to know of it.
+//! The group of a workload that the pod grouper found: what a scheduler has to know of it.
 
 use std::collections::BTreeMap;
+
+/// The queue of workloads that name none.
+pub const DEFAULT_QUEUE: &str = "default-queue";
 
 /// Pods that are placed together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,7 +18,7 @@ pub struct Group {
     pub labels: BTreeMap<String, String>,
     /// Annotations.
     pub annotations: BTreeMap<String, String>,
-    /// The queue that it is charged to.
+    /// The queue that it is charged to; [`DEFAULT_QUEUE`] where nobody names one.
     pub queue: String,
     /// PriorityClass.
     pub priority_class: String,

@@ -1,0 +1,54 @@
+//! Workloads that others make: pods that exist already when they are grouped.
+//!
+//! The pod grouper finds out which pods belong together ([`Group`]); a backend that can place them says so with
+//! [`Scheduler::workloads`](crate::backend::Scheduler::workloads), and is asked through [`WorkloadGroups`]: for the object
+//! that its scheduler reads, and for what a pod carries to be found in it. Both are pure.
+
+mod group;
+
+use std::{collections::BTreeMap, fmt::Debug};
+
+use kube::core::ApiResource;
+use serde_json::Value;
+
+use crate::backend::RenderError;
+
+pub use group::{DEFAULT_QUEUE, Group, GroupOwner, Preemptibility, SubGroup, Topology};
+
+/// How a scheduler is told of groups whose pods exist already.
+pub trait WorkloadGroups: Send + Sync + Debug {
+    /// The kind of the objects that groups become.
+    fn resource(&self) -> ApiResource;
+
+    /// What becomes of a group: `pod` is one of its members, the one that is being looked at, and `existing` the object
+    /// of the group's name, if there is one. What belongs to others after its creation is taken from there.
+    ///
+    /// The error is told to the user as it is.
+    fn render(&self, group: &Group, pod: &Value, existing: Option<&Value>) -> Result<Told, RenderError>;
+
+    /// Name of the object that a pod says it is in, if it does.
+    fn group_of<'a>(&self, pod: &'a Value) -> Option<&'a str>;
+}
+
+/// What a backend makes of a group and one of its pods.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// The object, and what the pod carries.
+    Grouped(Box<Grouped>),
+    /// Somebody else placed the pod in a group for good: it is left alone.
+    LeftAlone,
+}
+
+/// A group as its scheduler reads it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grouped {
+    /// The whole object: API version, kind, metadata with namespace and owner, spec. Labels and annotations of an
+    /// existing object that are not in it stay; its spec and owners are replaced.
+    pub object: Value,
+    /// Labels of the pod; `None` for one that it must not have.
+    pub labels: BTreeMap<String, Option<String>>,
+    /// Likewise, annotations.
+    pub annotations: BTreeMap<String, Option<String>>,
+    /// What the workload asks for and the scheduler cannot be told, in sentences.
+    pub remarks: Vec<String>,
+}
