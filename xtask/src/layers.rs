@@ -29,8 +29,15 @@ pub(crate) const TABLE: Table = &[
     ("grove-plan", Allowed::Only(&["grove-api"])),
     ("grove-scheduler", Allowed::Only(&["grove-api"])),
     ("grove-runtime", Allowed::Only(&[])),
-    ("grove-operator", Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime"])),
-    ("grove-podgrouper", Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime"])),
+    ("grove-probe", Allowed::Only(&["grove-scheduler"])),
+    (
+        "grove-operator",
+        Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime", "grove-probe"]),
+    ),
+    (
+        "grove-podgrouper",
+        Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime", "grove-probe"]),
+    ),
     ("grove-apiserver", Allowed::Only(&[])),
     ("grove-sandbox", Allowed::Only(&["grove-apiserver", "grove-runtime"])),
     ("grove-initc", Allowed::Only(&[])),

@@ -16,7 +16,9 @@ use tokio::{sync::Notify, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::{backends::is_served, seen::prune};
+use grove_probe::is_served;
+
+use crate::seen::prune;
 
 /// After a change of the definition: discovery follows it with a delay.
 const LOOKS: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(10)];

@@ -14,16 +14,13 @@ use grove_api::config::{
 use grove_api::wire::{DurationError, GoDuration};
 use grove_plan::node_loss::Patience;
 use grove_runtime::{
-    Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, connect,
+    Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, cluster_config, connect,
     health::{self, Checks},
     leader, shutdown, telemetry, version,
 };
 use grove_scheduler::Registry;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::Client;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
@@ -92,7 +89,7 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     let webhooks =
         health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.webhooks"))?;
 
-    let cluster = cluster(options.kubeconfig).await?;
+    let cluster = cluster_config(options.kubeconfig).await.map_err(RunError::Failed)?;
     let namespace = cluster.default_namespace.clone();
     let connection = &config.runtime_client_connection;
     let throttle = Throttle::new(connection.qps, connection.burst, IN_FLIGHT);
@@ -101,7 +98,7 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
         .map_err(while_doing("connecting to the API server"))?;
     check_version(&client).await?;
 
-    let identity = identity();
+    let identity = leader::identity("grove-operator");
     let writer = Writer::new(client.clone(), "grove-operator");
     let events = Events::start_with_metrics(
         &writer,
@@ -262,25 +259,6 @@ fn election(config: &LeaderElection, namespace: &str, identity: String) -> Resul
         renew_deadline: config.renew_deadline.to_std()?,
         retry_period: config.retry_period.to_std()?,
     })
-}
-
-/// A name that no other process has: the pod's, and something random for those that have the same.
-fn identity() -> String {
-    let host = std::env::var("HOSTNAME").ok().filter(|it| !it.is_empty());
-    let random = std::fs::read_to_string("/proc/sys/kernel/random/uuid");
-    let random = random.map_or_else(|_| std::process::id().to_string(), |it| it.trim().to_owned());
-    format!("{}_{random}", host.as_deref().unwrap_or("grove-operator"))
-}
-
-async fn cluster(kubeconfig: Option<PathBuf>) -> Result<Config, RunError> {
-    let Some(file) = kubeconfig else {
-        return Config::infer().await.map_err(while_doing("looking for a cluster"));
-    };
-    let what = format!("kubeconfig {}", file.display());
-    let wrong = |cause: &dyn std::fmt::Display| RunError::Failed(format!("{what}: {cause}"));
-    let content = Kubeconfig::read_from(&file).map_err(|it| wrong(&it))?;
-    let options = KubeConfigOptions::default();
-    Config::from_custom_kubeconfig(content, &options).await.map_err(|it| wrong(&it))
 }
 
 async fn check_version(client: &Client) -> Result<(), RunError> {

@@ -4,6 +4,7 @@
 //! [`Need`]s besides, and makes a [`Group`] of it. Nothing here reads or writes: what was read is handed in.
 
 mod default_group;
+pub mod engine;
 mod durations;
 mod existing_groups;
 mod fields;
@@ -19,7 +20,9 @@ mod plugin;
 mod plugins;
 mod preemptibility;
 mod priority;
+pub mod process;
 mod queue;
+pub mod rights;
 mod segments;
 mod settings;
 mod skip_owner;

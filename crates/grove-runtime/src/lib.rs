@@ -38,6 +38,6 @@ pub use metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, Re
 pub use queue::Queue;
 pub use telemetry::Metrics;
 pub use throttle::{Lane, Throttle};
-pub use transport::{ConnectError, connect};
+pub use transport::{ConnectError, cluster_config, connect};
 pub use workers::{Failure, Outcome, work};
 pub use writer::{Delete, Deleted, Propagation, WriteError, Writer};

@@ -6,11 +6,12 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
+use grove_podgrouper::Hub;
 use grove_scheduler::Registry;
 
 use crate::commands::{
     backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, manifests::Manifests,
-    operator::OperatorCommand, rollout::Rollout, status::Status, topology::Topology, validate::Validate,
+    operator::OperatorCommand, pod_grouper::PodGrouperCommand, rollout::Rollout, status::Status, topology::Topology, validate::Validate,
     why::Why,
 };
 
@@ -33,6 +34,8 @@ enum Command {
     Crds(Crds),
     Manifests(Box<Manifests>),
     Operator(OperatorCommand),
+    #[command(name = "podgrouper")]
+    PodGrouper(PodGrouperCommand),
     #[command(subcommand)]
     Rollout(Rollout),
     Status(Status),
@@ -43,13 +46,14 @@ enum Command {
 }
 
 impl Cli {
-    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
+    pub(crate) fn run(self, registry: &Registry, hub: Hub) -> io::Result<Outcome> {
         match self.command {
             Command::Validate(command) => command.run(registry),
             Command::Config(command) => command.run(registry),
             Command::Crds(command) => command.run(),
             Command::Manifests(command) => command.run(registry),
             Command::Operator(command) => command.run(registry),
+            Command::PodGrouper(command) => command.run(registry, hub),
             Command::Rollout(command) => command.run(),
             Command::Status(command) => command.run(),
             Command::Why(command) => command.run(),

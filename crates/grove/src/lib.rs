@@ -1,4 +1,4 @@
-//! Grove on the command line, for whatever schedulers a binary brings along.
+//! Grove on the command line, for whatever schedulers and kinds of workloads a binary brings along.
 
 mod cli;
 mod cluster;
@@ -11,11 +11,17 @@ mod printer;
 use std::{io, process::ExitCode};
 
 use clap::Parser;
+use grove_podgrouper::Hub;
 use grove_scheduler::Registry;
 
 /// Does what the arguments of the process ask for, with these scheduler backends.
 pub fn run(registry: &Registry) -> ExitCode {
-    match cli::Cli::parse().run(registry) {
+    run_with(registry, Hub::builtin())
+}
+
+/// Likewise, with these plugins of the pod grouper.
+pub fn run_with(registry: &Registry, hub: Hub) -> ExitCode {
+    match cli::Cli::parse().run(registry, hub) {
         Ok(outcome) => outcome.into(),
         // Whoever reads us has read enough (`grove crds | head`).
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
 //! The scheduler backends as this cluster has them: probed, initialised, retried.
 //!
-//! `probing` asks the cluster, `state` is what is known of each backend, `supervise` keeps it true; `report` says it in
+//! `grove-probe` asks the cluster, `state` is what is known of each backend, `supervise` keeps it true; `report` says it in
 //! SchedulerBackend objects, `metrics` counts. `tree` is a gang as schedulers see it, `fit` what a scheduler makes of a
 //! set.
 
@@ -8,7 +8,6 @@ mod fit;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod metrics;
-mod probing;
 pub(crate) mod report;
 mod state;
 mod supervise;
@@ -18,7 +17,6 @@ pub use self::metrics::BackendMetrics;
 pub(crate) use self::metrics::Operation;
 pub(crate) use self::{
     fit::{fit, passed_over},
-    probing::is_served,
     state::{Backends, Epochs, OwnTopology, Readiness, Ready},
     supervise::{Surroundings, supervise},
     tree::tree_of,

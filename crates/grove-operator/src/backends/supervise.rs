@@ -10,6 +10,7 @@ use std::{
 
 use futures::{FutureExt as _, StreamExt as _};
 use grove_api::constants::annotations;
+use grove_probe::{is_served, probe};
 use grove_runtime::{Applier, Cache, Changed, InformerMetrics, Writer, differ_in_status_only};
 use grove_scheduler::{Probe, Probed, ResourceUse, Uses};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -28,7 +29,6 @@ use tracing::{info, warn};
 
 use super::{
     metrics::BackendMetrics,
-    probing::{self, probe},
     state::{Backends, Entry, Readiness, Ready},
 };
 
@@ -211,7 +211,7 @@ impl One {
         let probed = probe(client, &self.around.namespace, entry.backend.probes(config)).await?;
         let mut kinds = Vec::new();
         for used in entry.backend.resources(config) {
-            if probing::is_served(client, &used.resource).await? {
+            if is_served(client, &used.resource).await? {
                 kinds.push(used);
             }
         }

@@ -81,6 +81,15 @@ fn namespace_from(configured: Option<&str>, file: &Path, fallback: &str) -> Stri
     configured.or_else(|| own().filter(|name| !name.is_empty())).unwrap_or_else(|| fallback.to_owned())
 }
 
+/// A name that no other process has: the pod's, and something random for those that have the same. Outside of a cluster it
+/// begins with `program`.
+pub fn identity(program: &str) -> String {
+    let host = std::env::var("HOSTNAME").ok().filter(|it| !it.is_empty());
+    let random = std::fs::read_to_string("/proc/sys/kernel/random/uuid");
+    let random = random.map_or_else(|_| std::process::id().to_string(), |it| it.trim().to_owned());
+    format!("{}_{random}", host.as_deref().unwrap_or(program))
+}
+
 /// Waits until we are the leader. `None` when `stop` was cancelled before that.
 pub async fn campaign(
     client: Client,

@@ -8,7 +8,7 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use http::header::USER_AGENT;
 use http::uri::Scheme;
@@ -19,6 +19,7 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::{Connection, HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use kube::client::{Body, ConfigExt as _};
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tower::{BoxError, Service, ServiceBuilder};
 
@@ -72,6 +73,17 @@ pub enum ConnectError {
     /// The user agent cannot be sent.
     #[error("{0:?} cannot be sent as a user agent")]
     UserAgent(String),
+}
+
+/// Where the cluster is: as the file says, or else as the usual places do.
+pub async fn cluster_config(kubeconfig: Option<PathBuf>) -> Result<Config, String> {
+    let Some(file) = kubeconfig else {
+        return Config::infer().await.map_err(|error| format!("looking for a cluster: {error}"));
+    };
+    let wrong = |cause: &dyn std::fmt::Display| format!("kubeconfig {}: {cause}", file.display());
+    let content = Kubeconfig::read_from(&file).map_err(|it| wrong(&it))?;
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(content, &options).await.map_err(|it| wrong(&it))
 }
 
 /// A client for the server in `config`. Every write passes `throttle`.

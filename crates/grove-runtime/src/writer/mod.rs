@@ -74,6 +74,20 @@ impl Writer {
         self.request(request).await.map_err(|error| what(&name(&body)).failed(error))
     }
 
+    /// Likewise, of a kind that is known at run time only.
+    pub async fn create_kind(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+        object: &Value,
+    ) -> Result<DynamicObject, WriteError> {
+        let collection = Collection::of_resource::<DynamicObject>(resource, namespace);
+        let what = What::new(&collection, "create", object["metadata"]["name"].as_str().unwrap_or("?"));
+        let params = PostParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
+        let body = serde_json::to_vec(object).map_err(|error| what.failed(kube::Error::SerdeError(error)))?;
+        self.send(&what, collection.request().create(&params, body)).await
+    }
+
     /// Merges `patch` into the object (JSON merge patch).
     pub async fn patch<V: Cached>(
         &self,
@@ -222,6 +236,22 @@ impl Writer {
     /// The object as the server has it now, for when a write was refused because of it. `None` where there is none.
     pub async fn get<V: Cached>(&self, namespace: &str, name: &str) -> Result<Option<V>, WriteError> {
         let collection = Collection::of::<V>(namespace);
+        let what = What::new(&collection, "get", name);
+        match self.send(&what, collection.request().get(name, &GetParams::default())).await {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Likewise, of a kind that is known at run time only.
+    pub async fn get_kind(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<DynamicObject>, WriteError> {
+        let collection = Collection::of_resource::<DynamicObject>(resource, namespace);
         let what = What::new(&collection, "get", name);
         match self.send(&what, collection.request().get(name, &GetParams::default())).await {
             Ok(object) => Ok(Some(object)),

@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod crds;
 pub(crate) mod manifests;
 pub(crate) mod operator;
+pub(crate) mod pod_grouper;
 pub(crate) mod rollout;
 pub(crate) mod status;
 pub(crate) mod topology;

@@ -18,7 +18,7 @@ const PAGE: u32 = 500;
 const MOST_OBJECTS: usize = 20_000;
 
 /// Answers the probes of a backend. An answer that cannot be had fails all: half of the truth would be a wrong form.
-pub(super) async fn probe(client: &Client, namespace: &str, questions: Vec<Probe>) -> kube::Result<Probed> {
+pub async fn probe(client: &Client, namespace: &str, questions: Vec<Probe>) -> kube::Result<Probed> {
     let mut probed = Probed::default();
     for question in questions {
         probed = match question {
@@ -44,7 +44,7 @@ pub(super) async fn probe(client: &Client, namespace: &str, questions: Vec<Probe
 }
 
 /// Whether the API server serves a resource.
-pub(crate) async fn is_served(client: &Client, resource: &ApiResource) -> kube::Result<bool> {
+pub async fn is_served(client: &Client, resource: &ApiResource) -> kube::Result<bool> {
     match client.list_api_group_resources(&resource.api_version).await {
         Ok(list) => Ok(list.resources.iter().any(|it| it.name == resource.plural)),
         Err(error) if is_not_found(&error) => Ok(false),

@@ -1,0 +1,278 @@
+//! The pod grouper at work: pods are watched, their owners found, groups written.
+//!
+//! Read in the order of the data: `pod_view` is what is kept of pods, `schedulers` whose pods they are and what the cluster
+//! has of each scheduler; `owners` climbs from a pod to the owner at the top, through `objects`; plugins decide
+//! ([`Hub`](crate::Hub)); `group_change` and `pod_change` are what has to be written; `reconcile` does one pod after the
+//! other. `dependents` knows whose group an object matters to, so that a change takes effect without an event of a pod;
+//! `settings_watch` and `namespaces` are what an admin sets in the cluster; `warnings` is what users are told.
+
+mod dependents;
+mod group_change;
+mod kind_defaults;
+mod metrics;
+mod namespaces;
+mod object_key;
+mod objects;
+mod owners;
+mod pod_change;
+mod pod_view;
+mod reconcile;
+mod schedulers;
+mod settings_watch;
+mod turns;
+mod warnings;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use grove_runtime::{Events, InformerMetrics, Queue, QueueMetrics, Writer, work};
+use grove_scheduler::Registry;
+use kube::Client;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+
+use self::{
+    dependents::Dependents,
+    namespaces::Namespaces,
+    object_key::{ObjectKey, PodKey},
+    objects::Objects,
+    schedulers::{Around, Served},
+    settings_watch::SettingsWatch,
+    turns::Turns,
+    warnings::Warnings,
+};
+use crate::{hub::Hub, settings::Settings};
+
+pub use self::{metrics::GrouperMetrics, schedulers::Unserved, settings_watch::ConfigMapName};
+
+/// Upper bound of one look at a pod, so that no request that hangs holds a worker for ever.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// What a pod grouper is made with.
+#[derive(Clone, Debug)]
+pub struct GrouperOptions {
+    /// Schedulers whose pods are grouped: `NAME` or `NAME=BACKEND`.
+    pub schedulers: Vec<String>,
+    /// Only pods that a label selector selects; empty for all.
+    pub pod_labels: String,
+    /// Only pods of namespaces with these labels; empty for all.
+    pub namespace_labels: BTreeMap<String, String>,
+    /// What groups depend on.
+    pub settings: Settings,
+    /// The ConfigMap with defaults of kinds.
+    pub kind_defaults: Option<ConfigMapName>,
+    /// Pods that are looked at at a time.
+    pub concurrency: usize,
+    /// The grouper's own namespace.
+    pub namespace: String,
+}
+
+/// The pod grouper.
+pub struct Grouper {
+    client: Client,
+    hub: Arc<Hub>,
+    schedulers: Vec<Arc<Served>>,
+    objects: Objects,
+    dependents: Arc<Dependents>,
+    settings: Arc<SettingsWatch>,
+    namespaces: Namespaces,
+    queue: Queue<PodKey>,
+    turns: Turns,
+    writer: Writer,
+    warnings: Arc<Warnings>,
+    metrics: GrouperMetrics,
+    informers: InformerMetrics,
+    options: GrouperOptions,
+    /// Ends the watches.
+    watching: CancellationToken,
+}
+
+/// What counts what a grouper does.
+#[derive(Clone, Debug, Default)]
+pub struct Counting {
+    /// Caches.
+    pub informers: InformerMetrics,
+    /// The queue.
+    pub queues: QueueMetrics,
+    /// Its own writes.
+    pub grouper: GrouperMetrics,
+}
+
+impl Grouper {
+    /// A grouper that talks through `client` and tells through `events`.
+    pub fn new(
+        client: Client,
+        events: Events,
+        registry: &Registry,
+        hub: Hub,
+        options: GrouperOptions,
+        counting: Counting,
+    ) -> Result<Arc<Self>, Unserved> {
+        let Counting { informers, queues, grouper } = counting;
+        let (hub, dependents, watching) = (Arc::new(hub), Arc::<Dependents>::default(), CancellationToken::new());
+        let queue: Queue<PodKey> = Queue::new("podgrouper", &queues);
+        let (known, woken) = (Arc::clone(&dependents), queue.clone());
+        let changed = Arc::new(move |object: &ObjectKey| known.of(object).into_iter().for_each(|it| woken.add(it)));
+        let this = Arc::new(Self {
+            schedulers: schedulers::schedulers(&options.schedulers, registry, &informers)?,
+            objects: Objects::new(client.clone(), Arc::clone(&hub), informers.clone(), changed, watching.clone()),
+            settings: Arc::new(SettingsWatch::new(options.settings.clone(), options.kind_defaults.clone(), &informers)),
+            namespaces: Namespaces::new(options.namespace_labels.clone(), &informers),
+            writer: Writer::new(client.clone(), "grove-podgrouper"),
+            warnings: Arc::new(Warnings::new(events)),
+            turns: Turns::default(),
+            metrics: grouper,
+            client,
+            hub,
+            dependents,
+            queue,
+            informers,
+            options,
+            watching,
+        });
+        this.listen();
+        Ok(this)
+    }
+
+    /// Changes wake the pods that they concern.
+    fn listen(self: &Arc<Self>) {
+        for (scheduler, served) in self.schedulers.iter().enumerate() {
+            let queue = self.queue.clone();
+            served.pods.listen(move |change| {
+                let is_same = change.old.zip(change.new).is_some_and(|(old, new)| old.groups_like(new));
+                if let Some(pod) = change.new.or(change.old).filter(|_| !is_same) {
+                    let (namespace, name) = (pod.namespace().to_owned(), pod.name().to_owned());
+                    queue.add(PodKey { scheduler, namespace, name });
+                }
+            });
+        }
+        let weak = Arc::downgrade(self);
+        self.settings.listen(move || {
+            if let Some(this) = weak.upgrade() {
+                (0..this.schedulers.len()).for_each(|it| this.wake_all(it));
+            }
+        });
+        let weak = Arc::downgrade(self);
+        self.namespaces.listen(move |namespace| {
+            if let Some(this) = weak.upgrade() {
+                (0..this.schedulers.len()).for_each(|it| this.wake_namespace(it, namespace));
+            }
+        });
+    }
+
+    /// Fills caches until `stop`; leaders and followers alike, so that a new leader need not wait.
+    pub async fn watch(self: &Arc<Self>, stop: CancellationToken) {
+        let mut tasks = JoinSet::new();
+        for (scheduler, served) in self.schedulers.iter().enumerate() {
+            let (this, served, stop) = (Arc::clone(self), Arc::clone(served), stop.clone());
+            tasks.spawn(async move {
+                let pods = served.watch_pods(this.client.clone(), &this.options.pod_labels, stop.clone());
+                tokio::join!(pods, stop.run_until_cancelled(this.attend(scheduler)));
+            });
+        }
+        let (this, token) = (Arc::clone(self), stop.clone());
+        tasks.spawn(async move {
+            let (settings, namespaces) = (&this.settings, &this.namespaces);
+            tokio::join!(settings.watch(this.client.clone(), token.clone()), namespaces.watch(this.client.clone(), token));
+        });
+        stop.cancelled().await;
+        self.watching.cancel();
+        while tasks.join_next().await.is_some() {}
+    }
+
+    /// Keeps a scheduler known.
+    async fn attend(self: &Arc<Self>, scheduler: usize) {
+        let around = Around {
+            client: self.client.clone(),
+            namespace: self.options.namespace.clone(),
+            metrics: self.informers.clone(),
+            stop: self.watching.clone(),
+        };
+        let weak = Arc::downgrade(self);
+        let group_changed = Arc::new(move |namespace: &str, name: &str| {
+            if let Some(this) = weak.upgrade() {
+                this.wake_one_of(scheduler, namespace, name);
+            }
+        });
+        self.schedulers[scheduler].attend(&around, || self.wake_all(scheduler), group_changed).await;
+    }
+
+    /// Looks at all pods of a scheduler.
+    fn wake_all(&self, scheduler: usize) {
+        for pod in self.schedulers[scheduler].pods.list() {
+            let (namespace, name) = (pod.namespace().to_owned(), pod.name().to_owned());
+            self.queue.add_background(PodKey { scheduler, namespace, name });
+        }
+    }
+
+    fn wake_namespace(&self, scheduler: usize, namespace: &str) {
+        for pod in self.schedulers[scheduler].in_namespace.get(namespace) {
+            let (namespace, name) = (namespace.to_owned(), pod.name().to_owned());
+            self.queue.add(PodKey { scheduler, namespace, name });
+        }
+    }
+
+    /// Somebody changed or deleted a group: one of its pods sees to it.
+    fn wake_one_of(&self, scheduler: usize, namespace: &str, group: &str) {
+        let served = &self.schedulers[scheduler];
+        let Some(ready) = served.ready() else { return };
+        if ready.groups.get(namespace, group).is_none() {
+            self.warnings.forget(&served.name, namespace, group);
+        }
+        let Some(workloads) = ready.scheduler.workloads() else { return };
+        let pods = served.in_namespace.get(namespace);
+        let member = pods.iter().find(|it| !it.is_going() && workloads.group_of(&it.to_value()) == Some(group));
+        if let Some(pod) = member {
+            let (namespace, name) = (namespace.to_owned(), pod.name().to_owned());
+            self.queue.add(PodKey { scheduler, namespace, name });
+        }
+    }
+
+    /// Whether every cache has been filled once; else what is missing.
+    pub fn synced(&self) -> Result<(), String> {
+        if let Some(served) = self.schedulers.iter().find(|it| !it.pods.is_synced()) {
+            return Err(format!("the pods of {} are not known yet", served.name));
+        }
+        if !self.settings.is_synced() {
+            return Err("PriorityClasses and defaults of kinds are not known yet".to_owned());
+        }
+        if self.namespaces.is_synced() { Ok(()) } else { Err("namespaces are not known yet".to_owned()) }
+    }
+
+    /// Whether a scheduler was found; else which one was not.
+    pub fn found(&self) -> Result<(), String> {
+        match self.schedulers.iter().find(|it| it.ready().is_none()) {
+            Some(served) => Err(format!("scheduler {} was not found yet; the log says why", served.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// Works until `stop`, and then ends what is under way.
+    pub async fn work(self: &Arc<Self>, stop: CancellationToken) {
+        let synced = async {
+            for served in &self.schedulers {
+                served.pods.synced().await;
+            }
+            self.settings.synced().await;
+            self.namespaces.synced().await;
+        };
+        if stop.run_until_cancelled(synced).await.is_none() {
+            return;
+        }
+        info!("the caches are filled");
+        let this = Arc::clone(self);
+        let workers = work(self.queue.clone(), self.options.concurrency, DEADLINE, move |key| {
+            Arc::clone(&this).reconcile(key)
+        });
+        let ending = async {
+            stop.cancelled().await;
+            self.queue.close();
+        };
+        tokio::join!(workers, ending);
+    }
+
+    /// Whether nothing is left to be done.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_idle()
+    }
+}

@@ -1,0 +1,144 @@
+//! What the pod grouper may do in a cluster, and why: the ClusterRole is made from it.
+
+use std::collections::BTreeMap;
+
+use grove_scheduler::{SchedulerBackend, WorkloadGroups};
+use kube::core::{ApiResource, GroupVersionKind};
+
+use crate::{
+    hub::Hub,
+    workload::Kind,
+};
+
+/// Something that the pod grouper may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Right {
+    /// Where it holds; `None` for the whole cluster.
+    pub namespace: Option<String>,
+    /// API group; empty for the core group.
+    pub group: String,
+    /// Resources.
+    pub resources: Vec<String>,
+    /// Names of the objects; empty for all.
+    pub names: Vec<String>,
+    /// Verbs.
+    pub verbs: &'static [&'static str],
+    /// What for.
+    pub reason: &'static str,
+}
+
+/// What the rights depend on.
+#[derive(Clone, Debug, Default)]
+pub struct Needed {
+    /// Namespace and name of the lease, where there is one.
+    pub lease: Option<(String, String)>,
+    /// Namespace and name of the ConfigMap with defaults of kinds, where there is one.
+    pub kind_defaults: Option<(String, String)>,
+    /// Whether namespaces are chosen by label.
+    pub chooses_namespaces: bool,
+}
+
+const READ: &[&str] = &["get", "list", "watch"];
+
+/// Owners between a pod and what it is grouped by, which have no plugin of their own.
+const BETWEEN: &[(&str, &str)] = &[
+    ("grove.io", "podcliques"),
+    ("grove.io", "podcliquescalinggroups"),
+    ("kubevirt.io", "virtualmachines"),
+    ("serving.knative.dev", "configurations"),
+];
+
+/// The rights of a pod grouper with these plugins, for schedulers of these backends.
+pub fn rights(hub: &Hub, backends: &[&dyn SchedulerBackend], needed: &Needed) -> Vec<Right> {
+    let mut rights = vec![
+        everywhere("", &["pods"], &["get", "list", "watch", "patch"], "pods are watched; a patch puts them into their group"),
+        everywhere("events.k8s.io", &["events"], &["create"], "what is wrong with a workload is told in Events"),
+        everywhere("scheduling.k8s.io", &["priorityclasses"], &["list", "watch"], "only classes that exist are used"),
+        everywhere(
+            "apiextensions.k8s.io",
+            &["customresourcedefinitions"],
+            &["get"],
+            "which form of groups a scheduler understands is read from its CRD",
+        ),
+    ];
+    if needed.chooses_namespaces {
+        let reason = "--namespace-label-selector chooses namespaces by label";
+        rights.push(everywhere("", &["namespaces"], &["list", "watch"], reason));
+    }
+    rights.extend(groups(backends));
+    rights.extend(owners(hub));
+    if let Some((namespace, name)) = &needed.kind_defaults {
+        let reason = "what kinds get by default";
+        rights.push(named("", "configmaps", &["list", "watch"], namespace, Some(name), reason));
+    }
+    if let Some((namespace, name)) = &needed.lease {
+        let group = "coordination.k8s.io";
+        rights.push(named(group, "leases", &["create"], namespace, None, "one of several pod groupers works"));
+        rights.push(named(group, "leases", &["get", "update", "patch"], namespace, Some(name), "likewise"));
+    }
+    rights
+}
+
+/// What schedulers are told.
+fn groups(backends: &[&dyn SchedulerBackend]) -> Vec<Right> {
+    let mut rights: Vec<Right> = Vec::new();
+    let config = serde_json::json!({});
+    // Which kind it is depends on the cluster: all that may be.
+    let examples = backends.iter().flat_map(|backend| {
+        backend.examples().into_iter().filter_map(|it| backend.init(&config, &it.cluster).ok())
+    });
+    for resource in examples.filter_map(|it| it.workloads().map(WorkloadGroups::resource)) {
+        let reason = "one for each group, which tells the scheduler what is placed together";
+        let right = everywhere(&resource.group, &[&resource.plural], &["get", "list", "watch", "create", "patch"], reason);
+        if !rights.contains(&right) {
+            rights.push(right);
+        }
+    }
+    rights
+}
+
+/// Workloads, one right for each API group.
+fn owners(hub: &Hub) -> Vec<Right> {
+    let plural = |kind: Kind<'_>| ApiResource::from_gvk(&GroupVersionKind::gvk(kind.group, kind.version, kind.kind)).plural;
+    let kinds = hub.kinds().chain(hub.also_read());
+    let kinds = kinds.filter(|it| !(it.group.is_empty() && it.kind == "Pod"));
+    let mut by_group: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for kind in kinds {
+        by_group.entry(kind.group.to_owned()).or_default().push(plural(kind));
+    }
+    for (group, plural) in BETWEEN {
+        by_group.entry((*group).to_owned()).or_default().push((*plural).to_owned());
+    }
+    by_group
+        .into_iter()
+        .map(|(group, mut resources)| {
+            resources.sort();
+            resources.dedup();
+            let reason = "owners of pods say what belongs together";
+            Right { namespace: None, group, resources, names: Vec::new(), verbs: READ, reason }
+        })
+        .collect()
+}
+
+fn everywhere(group: &str, resources: &[&str], verbs: &'static [&'static str], reason: &'static str) -> Right {
+    let resources = resources.iter().map(|it| (*it).to_owned()).collect();
+    Right { namespace: None, group: group.to_owned(), resources, names: Vec::new(), verbs, reason }
+}
+
+fn named(
+    group: &str,
+    resource: &str,
+    verbs: &'static [&'static str],
+    namespace: &str,
+    name: Option<&String>,
+    reason: &'static str,
+) -> Right {
+    Right {
+        namespace: Some(namespace.to_owned()),
+        group: group.to_owned(),
+        resources: vec![resource.to_owned()],
+        names: name.into_iter().cloned().collect(),
+        verbs,
+        reason,
+    }
+}

@@ -1,0 +1,192 @@
+//! `grove podgrouper`: the pod grouper itself.
+
+use std::{collections::BTreeMap, io, path::PathBuf};
+
+use clap::{ArgAction, Args};
+use grove_podgrouper::{
+    Hub, Settings,
+    engine::ConfigMapName,
+    process::{self, Address, Options, RunError},
+};
+use grove_scheduler::Registry;
+
+use crate::cli::Outcome;
+
+/// Threads that work.
+const THREADS: usize = 2;
+
+/// Run the pod grouper: gang scheduling for workloads of every kind.
+///
+/// Its flags are those of KAI's pod grouper, which it replaces.
+#[derive(Args)]
+#[command(after_help = "Example:\n  grove podgrouper --scheduler-name kai-scheduler --scheduler-name volcano\n\n\
+    It ends with 0 when it is told to stop (SIGTERM, Ctrl-C), with 1 when it cannot go on, and with 2 when its flags \
+    cannot be used.")]
+pub(crate) struct PodGrouperCommand {
+    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account].
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+
+    /// Schedulers whose pods are grouped; may be given several times. NAME=BACKEND for one that is installed under
+    /// another name. Pods of default-scheduler are grouped only where they or their namespace ask for it.
+    #[arg(long = "scheduler-name", value_name = "NAME", default_value = "kai-scheduler", action = ArgAction::Append)]
+    schedulers: Vec<String>,
+
+    /// Label that names the queue of a workload.
+    #[arg(long, value_name = "KEY", default_value = "kai.scheduler/queue")]
+    queue_label_key: String,
+
+    /// Label that names a pool of nodes; empty for none.
+    #[arg(long, value_name = "KEY", default_value = "kai.scheduler/node-pool")]
+    nodepool_label_key: String,
+
+    /// ConfigMap with priority classes and preemptibility by kind; its namespace has to be given too.
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    default_priorities_configmap_name: String,
+
+    /// Namespace of that ConfigMap.
+    #[arg(long, value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
+    default_priorities_configmap_namespace: String,
+
+    /// Only pods with these labels.
+    #[arg(long, value_name = "KEY=VALUE,...", default_value = "", hide_default_value = true, value_parser = labels)]
+    pod_label_selector: Labels,
+
+    /// Only pods of namespaces with these labels.
+    #[arg(long, value_name = "KEY=VALUE,...", default_value = "", hide_default_value = true, value_parser = labels)]
+    namespace_label_selector: Labels,
+
+    /// Use groups that older versions named in another way (Jobs, RunaiJobs).
+    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    search_legacy_pg: bool,
+
+    /// One gang for each revision of a Knative Service.
+    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    knative_gang_schedule: bool,
+
+    /// Work only while holding a lease, so that several may run.
+    #[arg(long, value_name = "BOOL", default_value_t = false, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    leader_elect: bool,
+
+    /// Name of the lease. It is that of KAI's pod grouper, so that never both work.
+    #[arg(long, value_name = "NAME", default_value = "54dff599.kai.scheduler")]
+    leader_election_id: String,
+
+    /// Where metrics are served; 0 for nowhere.
+    #[arg(long, value_name = "[HOST]:PORT", default_value = ":8080", value_parser = address)]
+    metrics_bind_address: Place,
+
+    /// Where /healthz and /readyz are served; 0 for nowhere.
+    #[arg(long, value_name = "[HOST]:PORT", default_value = ":8081", value_parser = address)]
+    health_probe_bind_address: Place,
+
+    /// Requests to the API server a second.
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
+    qps: u16,
+
+    /// Requests to the API server at once.
+    #[arg(long, value_name = "NUMBER", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    burst: u32,
+
+    /// Pods that are looked at at a time.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    max_concurrent_reconciles: u16,
+
+    /// Log all that is done.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// Labels, as a flag gives them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Labels(BTreeMap<String, String>);
+
+/// Where to serve, if anywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place(Option<Address>);
+
+impl PodGrouperCommand {
+    pub(crate) fn run(self, registry: &Registry, hub: Hub) -> io::Result<Outcome> {
+        let (name, namespace) =
+            (self.default_priorities_configmap_name, self.default_priorities_configmap_namespace);
+        if name.is_empty() != namespace.is_empty() {
+            anstream::eprintln!(
+                "grove: --default-priorities-configmap-name and --default-priorities-configmap-namespace are needed both"
+            );
+            return Ok(Outcome::Unusable);
+        }
+        let options = Options {
+            kubeconfig: self.kubeconfig,
+            metrics: self.metrics_bind_address.0,
+            health: self.health_probe_bind_address.0,
+            lease: self.leader_elect.then_some(self.leader_election_id),
+            qps: self.qps.into(),
+            burst: self.burst,
+            schedulers: self.schedulers,
+            pod_labels: self.pod_label_selector.0,
+            namespace_labels: self.namespace_label_selector.0,
+            settings: Settings {
+                queue_label: self.queue_label_key,
+                node_pool_label: self.nodepool_label_key,
+                knative_gangs: self.knative_gang_schedule,
+                searches_legacy: self.search_legacy_pg,
+                ..Settings::default()
+            },
+            kind_defaults: (!name.is_empty()).then_some(ConfigMapName { namespace, name }),
+            concurrency: self.max_concurrent_reconciles.into(),
+            verbose: self.verbose,
+        };
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
+        let Err(error) = runtime.block_on(process::run(registry, hub, options)) else {
+            return Ok(Outcome::Success);
+        };
+        anstream::eprintln!("grove: {error}");
+        Ok(match error {
+            RunError::Unusable(_) => Outcome::Unusable,
+            RunError::Failed(_) => Outcome::Findings,
+        })
+    }
+}
+
+/// As KAI's pod grouper reads them: pieces without `=` are passed over.
+#[allow(clippy::unnecessary_wraps, reason = "it is a parser")]
+fn labels(text: &str) -> Result<Labels, String> {
+    let pieces = text.split(',').filter_map(|it| it.split_once('='));
+    let trimmed = pieces.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+    Ok(Labels(trimmed.filter(|it| !it.0.is_empty()).collect()))
+}
+
+/// `HOST:PORT`, `:PORT`, or `0`.
+fn address(text: &str) -> Result<Place, String> {
+    if text == "0" {
+        return Ok(Place(None));
+    }
+    let (host, port) = text.rsplit_once(':').ok_or("it is no address: give [HOST]:PORT, or 0")?;
+    let port = port.parse().map_err(|_| format!("{port:?} is no port: give a number up to 65535"))?;
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    Ok(Place(Some(Address { host, port })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        let place = |host: &str, port| Ok(Place(Some(Address { host: host.to_owned(), port })));
+        assert_eq!(address(":8080"), place("", 8080));
+        assert_eq!(address("127.0.0.1:1"), place("127.0.0.1", 1));
+        assert_eq!(address("[::1]:7"), place("::1", 7));
+        assert_eq!(address("0"), Ok(Place(None)));
+        assert_eq!(address("8080"), Err("it is no address: give [HOST]:PORT, or 0".to_owned()));
+        assert_eq!(address(":x"), Err("\"x\" is no port: give a number up to 65535".to_owned()));
+    }
+
+    #[test]
+    fn selectors_are_read_as_kai_reads_them() {
+        let expected = BTreeMap::from([("a".to_owned(), "b".to_owned()), ("c".to_owned(), String::new())]);
+        assert_eq!(labels(" a = b ,nonsense,c=,=x"), Ok(Labels(expected)));
+        assert_eq!(labels(""), Ok(Labels(BTreeMap::new())));
+    }
+}
