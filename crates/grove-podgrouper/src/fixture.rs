@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     group::{Group, Preemptibility},
-    hub::plugin_of,
+    hub::Hub,
     plugin::{Found, Need, Refused},
     settings::{KindDefault, Settings},
     workload::{Owner, Workload},
@@ -106,13 +106,13 @@ impl Case {
         let owners: Vec<Owner> = self.owners.iter().map(Owner::of).collect();
         let top = self.owners.last().unwrap_or(&self.pod);
         let workload = Workload { pod: &self.pod, top, owners: &owners };
-        let plugin = plugin_of(top);
+        let hub = Hub::builtin();
         let mut found = Found::default();
         for _ in 0..10 {
-            let needs = plugin.needs(workload, &found, &self.settings)?;
+            let needs = hub.needs(workload, &found, &self.settings)?;
             let open: Vec<Need> = needs.into_iter().filter(|it| found.get(it).is_none()).collect();
             if open.is_empty() {
-                return Ok(plugin.group(workload, &found, &self.settings)?.expect("no group"));
+                return Ok(hub.group(workload, &found, &self.settings)?.expect("no group"));
             }
             for need in open {
                 let objects = self.answer(&need);

@@ -1,78 +1,230 @@
-//! Which plugin groups which kind.
+//! What groups which kind.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
 use crate::{
-    plugin::Plugin,
-    plugins::{
-        Aml, BatchJob, CronJob, DefaultPlugin, Deployment, JAX, Mpi, Notebook, PodPlugin, RunaiJob,
-        SpotRequest, TENSORFLOW, XGBOOST,
-    },
-    skip_owner::SkipOwner,
-    workload::Kind,
+    group::{Group, GroupOwner},
+    owner_object::{need_of, not_read},
+    plugin::{Found, Need, Plugin, Reads, Refused},
+    plugins::DefaultPlugin,
+    settings::Settings,
+    skip_owner::Below,
+    workload::{Kind, Workload},
 };
 
-/// A kind, and how it is grouped.
-type Row = (Kind<'static>, &'static dyn Plugin);
-
-const ANY: &str = "*";
-
-const fn row(
-    group: &'static str,
-    version: &'static str,
-    kind: &'static str,
-    plugin: &'static dyn Plugin,
-) -> Row {
-    (Kind { group, version, kind }, plugin)
-}
-
-static TABLE: &[Row] = &[
-    row("", "v1", "Pod", &PodPlugin),
-    row("amlarc.azureml.com", "v1alpha1", "AmlJob", &Aml),
-    row("apps", "v1", "Deployment", &Deployment),
-    row("apps", "v1", "ReplicaSet", &DefaultPlugin),
-    row("apps", "v1", "StatefulSet", &DefaultPlugin),
-    row("argoproj.io", "v1alpha1", "Workflow", &SkipOwner),
-    row("batch", "v1", "CronJob", &CronJob),
-    row("batch", "v1", "Job", &BatchJob),
-    row("egx.nvidia.io", "v1", "SPOTRequest", &SpotRequest),
-    row("kubeflow.org", "v1", "JAXJob", &JAX),
-    row("kubeflow.org", "v1", "MPIJob", &Mpi),
-    row("kubeflow.org", "v1", "TFJob", &TENSORFLOW),
-    row("kubeflow.org", "v1", "XGBoostJob", &XGBOOST),
-    row("kubeflow.org", "v1alpha1", "ScheduledWorkflow", &DefaultPlugin),
-    row("kubeflow.org", "v1beta1", "Notebook", &Notebook),
-    row("kubeflow.org", "v2beta1", "MPIJob", &Mpi),
-    row("kubevirt.io", "v1", "VirtualMachineInstance", &DefaultPlugin),
-    row("machinelearning.seldon.io", "v1", "SeldonDeployment", &DefaultPlugin),
-    row("machinelearning.seldon.io", "v1alpha2", "SeldonDeployment", &DefaultPlugin),
-    row("nvidia.com", ANY, "DynamoGraphDeployment", &SkipOwner),
-    row("run.ai", "v1", "RunaiJob", &RunaiJob),
-    row("run.ai", ANY, "DistributedInferenceWorkload", &SkipOwner),
-    row("run.ai", ANY, "DistributedWorkload", &SkipOwner),
-    row("run.ai", ANY, "InferenceWorkload", &SkipOwner),
-    row("run.ai", ANY, "InteractiveWorkload", &SkipOwner),
-    row("run.ai", ANY, "TrainingWorkload", &SkipOwner),
-    row("tekton.dev", "v1", "PipelineRun", &DefaultPlugin),
-    row("tekton.dev", "v1", "TaskRun", &DefaultPlugin),
-    row("trainer.kubeflow.org", "v1alpha1", "TrainJob", &SkipOwner),
-    row("workspace.devfile.io", "v1alpha2", "DevWorkspace", &DefaultPlugin),
-];
-
-/// The plugin for the owner at the top: that of its version, else that of any, else the default.
-pub fn plugin_of(top: &Value) -> &'static dyn Plugin {
-    let kind = Kind::of(top);
-    exact(kind).or_else(|| exact(Kind { version: ANY, ..kind })).unwrap_or(&DefaultPlugin)
-}
-
-/// The plugin below an owner that is skipped: that of its version, else the default.
-pub(crate) fn plugin_below(top: &Value) -> &'static dyn Plugin {
-    exact(Kind::of(top)).unwrap_or(&DefaultPlugin)
-}
-
-fn exact(kind: Kind<'_>) -> Option<&'static dyn Plugin> {
-    TABLE.iter().find(|(known, _)| *known == kind).map(|(_, plugin)| *plugin)
-}
-
+mod builtin;
+mod choice;
 #[cfg(test)]
 mod tests;
+
+pub use self::choice::{Choice, How};
+
+const ANY: &str = "*";
+const SKIPPED: &str = "skip top owner";
+static DEFAULT: DefaultPlugin = DefaultPlugin;
+
+/// The plugins, by kind.
+#[derive(Clone, Debug, Default)]
+pub struct Hub {
+    rows: BTreeMap<Kind<'static>, Row>,
+}
+
+/// What is done with a kind.
+#[derive(Clone, Debug)]
+enum Row {
+    Plugin(Arc<dyn Plugin>),
+    /// It only stands around a workload: what is below it is grouped.
+    Skipped,
+}
+
+/// What groups a workload.
+enum By<'a> {
+    Plugin(&'a dyn Plugin, How),
+    Skipped,
+}
+
+/// A plugin, and the workload as it sees it.
+struct Settled<'a> {
+    plugin: &'a dyn Plugin,
+    how: How,
+    /// Owners that are skipped, the one at the top first.
+    skipped: Vec<GroupOwner>,
+    /// What is below them; `None` where there are none.
+    below: Option<Below>,
+}
+
+impl Hub {
+    /// All kinds that are known without anybody's help.
+    pub fn builtin() -> Self {
+        builtin::hub()
+    }
+
+    /// Adds or replaces the plugin of a kind. A version of `*` is any that has no plugin of its own.
+    #[must_use]
+    pub fn with(mut self, kind: Kind<'static>, plugin: Arc<dyn Plugin>) -> Self {
+        self.rows.insert(kind, Row::Plugin(plugin));
+        self
+    }
+
+    /// Objects of this kind only stand around workloads: what is below them is grouped, with their labels and
+    /// annotations.
+    #[must_use]
+    pub fn skipping(mut self, kind: Kind<'static>) -> Self {
+        self.rows.insert(kind, Row::Skipped);
+        self
+    }
+
+    /// What has to be read before the workload can be grouped. To be asked again with what was found, until nothing is
+    /// needed any more.
+    pub fn needs(
+        &self,
+        workload: Workload<'_>,
+        found: &Found,
+        settings: &Settings,
+    ) -> Result<Vec<Need>, Refused> {
+        match self.settle(workload, found, settings)? {
+            Ok(settled) => settled.plugin.needs(settled.workload(workload), found, settings),
+            Err(unread) => Ok(vec![need_of(&unread)]),
+        }
+    }
+
+    /// The group of a pod; `None` where it is to be left alone.
+    pub fn group(
+        &self,
+        workload: Workload<'_>,
+        found: &Found,
+        settings: &Settings,
+    ) -> Result<Option<Group>, Refused> {
+        match self.settle(workload, found, settings)? {
+            Ok(settled) => settled.plugin.group(settled.workload(workload), found, settings),
+            Err(unread) => Err(not_read(&unread)),
+        }
+    }
+
+    /// What groups a workload, and why it is that.
+    pub fn choice(
+        &self,
+        workload: Workload<'_>,
+        found: &Found,
+        settings: &Settings,
+    ) -> Result<Choice, Refused> {
+        let settled = self.settle(workload, found, settings)?.map_err(|unread| not_read(&unread))?;
+        let Settled { plugin, how, skipped, below } = settled;
+        let owner = below.map_or_else(|| workload.top_owner(), |it| it.top_owner());
+        Ok(Choice { plugin: plugin.name().to_owned(), how, skipped, owner })
+    }
+
+    /// Name of what groups this owner at the top, for people.
+    pub fn plugin_name(&self, top: &Value, settings: &Settings) -> String {
+        match self.at_top(top, settings) {
+            By::Plugin(plugin, _) => plugin.name(),
+            By::Skipped => SKIPPED,
+        }
+        .to_owned()
+    }
+
+    /// All kinds with a row of their own, for the rights.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind<'_>> {
+        self.rows.keys().copied()
+    }
+
+    /// All kinds that plugins read besides the owners of pods, for the rights.
+    pub fn also_read(&self) -> impl Iterator<Item = Kind<'_>> {
+        self.all_reads().map(|it| it.kind).collect::<BTreeSet<_>>().into_iter()
+    }
+
+    /// Whether more than the metadata of objects of this kind is read, their status aside. Pods are always read whole.
+    pub fn reads_spec(&self, kind: Kind<'_>) -> bool {
+        self.plugin_of(kind).is_some_and(|it| it.reads_spec())
+            || self.all_reads().any(|it| it.kind == kind && it.spec)
+    }
+
+    /// Whether the status of objects of this kind is read.
+    pub fn reads_status(&self, kind: Kind<'_>) -> bool {
+        self.plugin_of(kind).is_some_and(|it| it.reads_status())
+            || self.all_reads().any(|it| it.kind == kind && it.status)
+    }
+
+    fn all_reads(&self) -> impl Iterator<Item = &Reads> {
+        let plugins = self.rows.values().filter_map(|it| match it {
+            Row::Plugin(plugin) => Some(plugin),
+            Row::Skipped => None,
+        });
+        plugins.flat_map(|it| it.also_reads())
+    }
+
+    fn plugin_of(&self, kind: Kind<'_>) -> Option<&dyn Plugin> {
+        match self.row(kind)?.0 {
+            Row::Plugin(plugin) => Some(plugin.as_ref()),
+            Row::Skipped => None,
+        }
+    }
+
+    /// The row of a kind: that of its version, else that of any.
+    fn row(&self, kind: Kind<'_>) -> Option<(&Row, How)> {
+        let any = || self.exact(Kind { version: ANY, ..kind }).map(|row| (row, How::AnyVersion));
+        self.exact(kind).map(|row| (row, How::Kind)).or_else(any)
+    }
+
+    fn exact(&self, kind: Kind<'_>) -> Option<&Row> {
+        self.rows.iter().find(|(known, _)| **known == kind).map(|(_, row)| row)
+    }
+
+    fn native(&self, kind: Kind<'_>) -> Option<By<'_>> {
+        self.row(kind).map(|(row, how)| match row {
+            Row::Plugin(plugin) => By::Plugin(plugin.as_ref(), how),
+            Row::Skipped => By::Skipped,
+        })
+    }
+
+    /// What groups the owner at the top: what is known of its kind, else the default.
+    fn at_top<'a>(&'a self, top: &Value, _: &'a Settings) -> By<'a> {
+        self.native(Kind::of(top)).unwrap_or(By::Plugin(&DEFAULT, How::Default))
+    }
+
+    /// The same below an owner that is skipped. A pod is never skipped: there is nothing below it.
+    fn below(&self, below: &Below) -> By<'_> {
+        let native = self.native(Kind::of(below.top()));
+        match native {
+            None => By::Plugin(&DEFAULT, How::Default),
+            Some(By::Skipped) if below.is_pod() => By::Plugin(&DEFAULT, How::Default),
+            Some(by) => by,
+        }
+    }
+
+    /// Skips what is to be skipped. The error is the owner that has to be read before. Each round has one owner less.
+    fn settle<'a>(
+        &'a self,
+        workload: Workload<'_>,
+        found: &Found,
+        settings: &'a Settings,
+    ) -> Result<Result<Settled<'a>, GroupOwner>, Refused> {
+        let mut by = self.at_top(workload.top, settings);
+        let mut skipped = Vec::new();
+        let mut below: Option<Below> = None;
+        loop {
+            if let By::Plugin(plugin, how) = by {
+                return Ok(Ok(Settled { plugin, how, skipped, below }));
+            }
+            let current = below.as_ref().map_or(workload, |it| it.workload(workload.pod));
+            let next = match Below::of(current, found, settings)? {
+                Ok(next) => next,
+                Err(unread) => return Ok(Err(unread.object.clone())),
+            };
+            skipped.push(current.top_owner());
+            by = self.below(&next);
+            below = Some(next);
+        }
+    }
+}
+
+impl Settled<'_> {
+    fn workload<'a>(&'a self, whole: Workload<'a>) -> Workload<'a> {
+        self.below.as_ref().map_or(whole, |it| it.workload(whole.pod))
+    }
+}

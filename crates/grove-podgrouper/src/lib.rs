@@ -36,9 +36,8 @@ use grove_scheduler::workload as group;
 pub use grove_scheduler::workload::{Group, GroupOwner, Preemptibility, SubGroup, Topology};
 
 pub use self::{
-    hub::plugin_of,
-    plugin::{Found, Need, Plugin, Refused},
-    plugins::{Grove, JobSet, Knative, LeaderWorkerSet, PyTorchJob, Ray},
+    hub::{Choice, How, Hub},
+    plugin::{Found, Need, Plugin, Reads, Refused},
     settings::{KindDefault, Settings},
     workload::{Kind, Owner, Workload},
 };

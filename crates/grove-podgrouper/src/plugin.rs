@@ -6,7 +6,11 @@ use std::{collections::BTreeMap, fmt::Debug};
 
 use serde_json::Value;
 
-use crate::{group::Group, settings::Settings, workload::Workload};
+use crate::{
+    group::Group,
+    settings::Settings,
+    workload::{Kind, Workload},
+};
 
 /// How the pods of some kinds are grouped.
 pub trait Plugin: Send + Sync + Debug {
@@ -30,6 +34,32 @@ pub trait Plugin: Send + Sync + Debug {
         found: &Found,
         settings: &Settings,
     ) -> Result<Option<Group>, Refused>;
+
+    /// Whether it reads more of the owner at the top than its metadata, the status aside. What is not read is not kept.
+    fn reads_spec(&self) -> bool {
+        true
+    }
+
+    /// Whether it reads the status of the owner at the top.
+    fn reads_status(&self) -> bool {
+        false
+    }
+
+    /// What it reads besides the owners of the pod: the kinds of its needs. Nobody may read what no plugin lists.
+    fn also_reads(&self) -> &'static [Reads] {
+        &[]
+    }
+}
+
+/// Objects of a kind that a plugin reads. Their metadata are always there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reads {
+    /// The kind.
+    pub kind: Kind<'static>,
+    /// Whether more than metadata and status is read.
+    pub spec: bool,
+    /// Whether the status is read.
+    pub status: bool,
 }
 
 /// Something to be read, in the namespace of the pod.

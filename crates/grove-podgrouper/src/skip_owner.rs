@@ -3,58 +3,25 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    group::Group,
-    hub, metadata,
-    owner_object::{need_of, not_read, object_of},
-    plugin::{Found, Need, Plugin, Refused},
+    group::GroupOwner,
+    metadata,
+    owner_object::object_of,
+    plugin::{Found, Refused},
     preemptibility, priority,
     settings::Settings,
     workload::{Kind, Owner, Workload},
 };
 
-/// The plugin of such owners.
-#[derive(Debug)]
-pub(crate) struct SkipOwner;
-
-impl Plugin for SkipOwner {
-    fn name(&self) -> &'static str {
-        "skip top owner"
-    }
-
-    fn needs(
-        &self,
-        workload: Workload<'_>,
-        found: &Found,
-        settings: &Settings,
-    ) -> Result<Vec<Need>, Refused> {
-        match Below::of(workload, found, settings)? {
-            Ok(below) => below.plugin().needs(below.workload(workload.pod), found, settings),
-            Err(owner) => Ok(vec![need_of(&owner.object)]),
-        }
-    }
-
-    fn group(
-        &self,
-        workload: Workload<'_>,
-        found: &Found,
-        settings: &Settings,
-    ) -> Result<Option<Group>, Refused> {
-        match Below::of(workload, found, settings)? {
-            Ok(below) => below.plugin().group(below.workload(workload.pod), found, settings),
-            Err(owner) => Err(not_read(&owner.object)),
-        }
-    }
-}
-
 /// The workload below the owner that is skipped.
-struct Below {
+#[derive(Debug)]
+pub(crate) struct Below {
     top: Value,
     owners: Vec<Owner>,
 }
 
 impl Below {
     /// It, or the owner that has to be read before.
-    fn of<'a>(
+    pub(crate) fn of<'a>(
         workload: Workload<'a>,
         found: &Found,
         settings: &Settings,
@@ -73,12 +40,23 @@ impl Below {
         Ok(Ok(Self { top, owners }))
     }
 
-    fn workload<'a>(&'a self, pod: &'a Value) -> Workload<'a> {
+    pub(crate) fn workload<'a>(&'a self, pod: &'a Value) -> Workload<'a> {
         Workload { pod, top: &self.top, owners: &self.owners }
     }
 
-    fn plugin(&self) -> &'static dyn Plugin {
-        hub::plugin_below(&self.top)
+    /// What is at the top now.
+    pub(crate) fn top(&self) -> &Value {
+        &self.top
+    }
+
+    /// Which object that is.
+    pub(crate) fn top_owner(&self) -> GroupOwner {
+        Owner::of(&self.top).object
+    }
+
+    /// Whether nothing but the pod is left.
+    pub(crate) fn is_pod(&self) -> bool {
+        self.owners.is_empty()
     }
 }
 

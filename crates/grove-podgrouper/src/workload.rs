@@ -33,6 +33,11 @@ impl<'a> Workload<'a> {
     pub fn chain(self) -> Cow<'a, [Owner]> {
         if self.owners.is_empty() { vec![Owner::of(self.top)].into() } else { self.owners.into() }
     }
+
+    /// Which object is at the top.
+    pub(crate) fn top_owner(self) -> GroupOwner {
+        Owner::of(self.top).object
+    }
 }
 
 impl Owner {

@@ -6,14 +6,17 @@ use crate::{
     default_group::{TRAIN, default_group},
     group::{Group, GroupOwner},
     owner_object::{need_of, not_read, object_of},
-    plugin::{Found, Need, Plugin, Refused},
+    plugin::{Found, Need, Plugin, Reads, Refused},
     settings::Settings,
-    workload::Workload,
+    workload::{Kind, Workload},
 };
 
 /// The plugin of CronJobs.
 #[derive(Debug)]
 pub(crate) struct CronJob;
+
+const JOB: [Reads; 1] =
+    [Reads { kind: Kind { group: "batch", version: "v1", kind: "Job" }, spec: false, status: false }];
 
 impl Plugin for CronJob {
     fn name(&self) -> &'static str {
@@ -39,6 +42,14 @@ impl Plugin for CronJob {
         // What the CronJob says of queue and priority does not count: the Job has what its template says.
         let workload = Workload { pod: workload.pod, top: job, owners: &[] };
         Ok(Some(default_group(workload, settings, TRAIN)))
+    }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
+
+    fn also_reads(&self) -> &'static [Reads] {
+        &JOB
     }
 }
 

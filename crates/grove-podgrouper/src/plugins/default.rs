@@ -25,4 +25,8 @@ impl Plugin for DefaultPlugin {
     ) -> Result<Option<Group>, Refused> {
         Ok(Some(default_group(workload, settings, TRAIN)))
     }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
 }

@@ -32,4 +32,8 @@ impl Plugin for Deployment {
             ..default_group(workload, settings, INFERENCE)
         }))
     }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
 }

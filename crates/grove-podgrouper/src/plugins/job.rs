@@ -41,6 +41,10 @@ impl Plugin for BatchJob {
         let min_members = batch_min_member(annotation(workload.top, BATCH_MIN_MEMBER))?.unwrap_or(1);
         Ok(Some(Group { min_members, ..group }))
     }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
 }
 
 /// Before KAI 0.15 each pod was a group of its own. A pod that has such a group keeps it.

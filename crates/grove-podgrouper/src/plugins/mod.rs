@@ -25,17 +25,19 @@ pub(crate) use self::{
     cron_job::CronJob,
     default::DefaultPlugin,
     deployment::Deployment,
+    grove::Grove,
     job::BatchJob,
+    job_set::JobSet,
+    knative::Knative,
     kubeflow::{JAX, TENSORFLOW, XGBOOST},
+    leader_worker_set::LeaderWorkerSet,
     mpi::Mpi,
     notebook::Notebook,
     pod::PodPlugin,
+    pytorch::PyTorchJob,
+    ray::Ray,
     runai_job::RunaiJob,
     spot_request::SpotRequest,
-};
-pub use self::{
-    grove::Grove, job_set::JobSet, knative::Knative, leader_worker_set::LeaderWorkerSet, pytorch::PyTorchJob,
-    ray::Ray,
 };
 
 #[cfg(test)]

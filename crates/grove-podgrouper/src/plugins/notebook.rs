@@ -25,4 +25,8 @@ impl Plugin for Notebook {
     ) -> Result<Option<Group>, Refused> {
         Ok(Some(default_group(workload, settings, BUILD)))
     }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
 }

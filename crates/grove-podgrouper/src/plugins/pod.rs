@@ -40,6 +40,10 @@ impl Plugin for PodPlugin {
         }
         Ok(Some(Group { name: selector.to_owned(), ..group }))
     }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
 }
 
 /// Whether objects may be called so. Labels may have more characters.

@@ -25,4 +25,8 @@ impl Plugin for SpotRequest {
     ) -> Result<Option<Group>, Refused> {
         Ok(Some(default_group(workload, settings, INFERENCE)))
     }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
 }

@@ -3,6 +3,8 @@ use serde_json::json;
 use crate::{
     fixture::{Case, annotated, classes, kind_default, labelled, object, pod, with_spec},
     group::Preemptibility,
+    hub::Hub,
+    owner_object::need_of,
     plugin::Refused,
     settings::Settings,
 };
@@ -118,14 +120,15 @@ fn an_owner_that_is_gone_is_not_grouped() {
     let owners = [Owner::of(&tf_job()), Owner::of(&workflow())];
     let (pod, top, settings) = (pod("p", "1"), workflow(), Settings::default());
     let workload = Workload { pod: &pod, top: &top, owners: &owners };
+    let hub = Hub::builtin();
     let need = need_of(&owners[0].object);
-    assert_eq!(SkipOwner.needs(workload, &Found::default(), &settings), Ok(vec![need.clone()]));
+    assert_eq!(hub.needs(workload, &Found::default(), &settings), Ok(vec![need.clone()]));
 
     let refused = |objects: Vec<Value>| {
         let mut found = Found::default();
         found.put(need.clone(), objects);
-        let Refused(needs) = SkipOwner.needs(workload, &found, &settings).unwrap_err();
-        let Refused(group) = SkipOwner.group(workload, &found, &settings).unwrap_err();
+        let Refused(needs) = hub.needs(workload, &found, &settings).unwrap_err();
+        let Refused(group) = hub.group(workload, &found, &settings).unwrap_err();
         assert_eq!(needs, group);
         group
     };
@@ -133,6 +136,6 @@ fn an_owner_that_is_gone_is_not_grouped() {
     let mut other = tf_job();
     other["metadata"]["uid"] = "other".into();
     assert_eq!(refused(vec![other]), "TFJob tf owns the pod and is gone: there is another one of its name");
-    let unread = SkipOwner.group(workload, &Found::default(), &settings);
+    let unread = hub.group(workload, &Found::default(), &settings);
     assert_eq!(unread, Err(Refused("TFJob tf owns the pod and was not read".to_owned())));
 }

@@ -13,11 +13,11 @@ use crate::{
     group::{Group, Preemptibility},
     integers::add,
     metadata::{annotations, label, labels, name},
-    plugin::{Found, Need, Plugin, Refused},
+    plugin::{Found, Need, Plugin, Reads, Refused},
     preemptibility, priority,
     settings::Settings,
     topology_annotations,
-    workload::{Owner, Workload},
+    workload::{Kind, Owner, Workload},
 };
 
 mod pod_gang;
@@ -27,7 +27,13 @@ mod topology;
 
 /// PodCliqueSet, and PodGangSet, its older name.
 #[derive(Debug)]
-pub struct Grove;
+pub(crate) struct Grove;
+
+const POD_GANGS: [Reads; 1] = [Reads {
+    kind: Kind { group: "scheduler.grove.io", version: "v1alpha1", kind: "PodGang" },
+    spec: true,
+    status: true,
+}];
 
 impl Plugin for Grove {
     fn name(&self) -> &'static str {
@@ -82,6 +88,14 @@ impl Plugin for Grove {
             topology,
             ..group
         }))
+    }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
+
+    fn also_reads(&self) -> &'static [Reads] {
+        &POD_GANGS
     }
 }
 

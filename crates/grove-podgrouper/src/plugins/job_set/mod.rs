@@ -23,7 +23,7 @@ mod tree;
 
 /// JobSet.
 #[derive(Debug)]
-pub struct JobSet;
+pub(crate) struct JobSet;
 
 const JOB_LABEL: &str = "jobset.sigs.k8s.io/replicatedjob-name";
 const INDEX_LABEL: &str = "jobset.sigs.k8s.io/job-index";

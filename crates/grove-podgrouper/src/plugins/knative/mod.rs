@@ -10,9 +10,9 @@ use crate::{
     group::Group,
     metadata::{annotation, label, name, uid},
     names::group_name,
-    plugin::{Found, Need, Plugin, Refused},
+    plugin::{Found, Need, Plugin, Reads, Refused},
     settings::Settings,
-    workload::{Owner, Workload},
+    workload::{Kind, Owner, Workload},
 };
 
 #[cfg(test)]
@@ -20,7 +20,7 @@ mod tests;
 
 /// Service of Knative's serving.
 #[derive(Debug)]
-pub struct Knative;
+pub(crate) struct Knative;
 
 const REVISION_LABEL: &str = "serving.knative.dev/revision";
 const MIN_SCALE: &str = "autoscaling.knative.dev/min-scale";
@@ -29,6 +29,12 @@ const UNUSED: &str =
     "labels and annotations for preemptibility and topology have no effect on pods of Knative";
 /// Annotation of pods with their group.
 const POD_GROUP: &str = "pod-group-name";
+
+const REVISION: [Reads; 1] = [Reads {
+    kind: Kind { group: "serving.knative.dev", version: "v1", kind: "Revision" },
+    spec: false,
+    status: false,
+}];
 
 impl Plugin for Knative {
     fn name(&self) -> &'static str {
@@ -81,6 +87,14 @@ impl Plugin for Knative {
             priority_class: INFERENCE.to_owned(),
             ..group
         }))
+    }
+
+    fn reads_spec(&self) -> bool {
+        false
+    }
+
+    fn also_reads(&self) -> &'static [Reads] {
+        &REVISION
     }
 }
 

@@ -22,7 +22,7 @@ mod tests;
 
 /// LeaderWorkerSet.
 #[derive(Debug)]
-pub struct LeaderWorkerSet;
+pub(crate) struct LeaderWorkerSet;
 
 const INDEX_LABEL: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 const GROUP_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-index";

@@ -21,7 +21,7 @@ mod tests;
 
 /// PyTorchJob of Kubeflow's training operator.
 #[derive(Debug)]
-pub struct PyTorchJob;
+pub(crate) struct PyTorchJob;
 
 const BASE: Kubeflow = Kubeflow { name: "PyTorchJob", roles: "pytorchReplicaSpecs", mandatory: &[] };
 const ROLES: &str = "spec.pytorchReplicaSpecs";

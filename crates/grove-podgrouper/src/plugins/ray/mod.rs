@@ -11,7 +11,7 @@ use crate::{
     integers::add,
     metadata::{label, name, uid},
     names::group_name,
-    plugin::{Found, Need, Plugin, Refused},
+    plugin::{Found, Need, Plugin, Reads, Refused},
     settings::Settings,
     sub_groups::{self, leaf, place},
     topology_annotations,
@@ -24,13 +24,19 @@ mod worker_groups;
 
 /// RayCluster, RayJob and RayService.
 #[derive(Debug)]
-pub struct Ray;
+pub(crate) struct Ray;
 
 const HEAD: &str = "headgroup";
 /// Schedulers put pods that name no part here.
 const DEFAULT: &str = "default";
 const GROUP_LABEL: &str = "ray.io/group";
 const PRIORITY_LABEL: &str = "ray.io/priority-class-name";
+
+const CLUSTERS: [Reads; 2] = [clusters("v1"), clusters("v1alpha1")];
+
+const fn clusters(version: &'static str) -> Reads {
+    Reads { kind: Kind { group: "ray.io", version, kind: "RayCluster" }, spec: true, status: false }
+}
 
 impl Plugin for Ray {
     fn name(&self) -> &'static str {
@@ -83,6 +89,14 @@ impl Plugin for Ray {
         }
         group.sub_groups = parts;
         Ok(Some(group))
+    }
+
+    fn reads_status(&self) -> bool {
+        true
+    }
+
+    fn also_reads(&self) -> &'static [Reads] {
+        &CLUSTERS
     }
 }
 
