@@ -34,10 +34,7 @@ pub(crate) const TABLE: Table = &[
         "grove-operator",
         Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime", "grove-probe"]),
     ),
-    (
-        "grove-podgrouper",
-        Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime", "grove-probe"]),
-    ),
+    ("grove-podgrouper", Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime", "grove-probe"])),
     ("grove-apiserver", Allowed::Only(&[])),
     ("grove-sandbox", Allowed::Only(&["grove-apiserver", "grove-runtime"])),
     ("grove-initc", Allowed::Only(&[])),

@@ -14,7 +14,8 @@ use grove_api::config::{
 use grove_api::wire::{DurationError, GoDuration};
 use grove_plan::node_loss::Patience;
 use grove_runtime::{
-    Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, cluster_config, connect,
+    Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, cluster_config,
+    connect,
     health::{self, Checks},
     leader, shutdown, telemetry, version,
 };

@@ -4,8 +4,8 @@
 //! [`Need`]s besides, and makes a [`Group`] of it. Nothing here reads or writes: what was read is handed in.
 
 mod default_group;
-pub mod engine;
 mod durations;
+pub mod engine;
 mod existing_groups;
 mod fields;
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub struct Options {
     /// Name of the lease, where only one of several is to work.
     pub lease: Option<String>,
     /// Requests a second, and at once.
-    pub qps: f32,
+    pub qps: f64,
     /// Requests at once.
     pub burst: u32,
     /// Schedulers whose pods are grouped.
@@ -197,7 +197,8 @@ async fn serve(
     if let Some(Address { host, port }) = &options.health {
         let (live, ready) = (Checks::new(), Checks::new());
         let asked = Arc::clone(started);
-        ready.add("caches", move || asked.get().map_or(Err("not connected yet".to_owned()), |it| it.synced()));
+        ready
+            .add("caches", move || asked.get().map_or(Err("not connected yet".to_owned()), |it| it.synced()));
         let listener = health::bind(host, *port).await.map_err(failed("--health-probe-bind-address"))?;
         servers.spawn(health::serve(listener, health::health_routes(live, ready), stop.clone()));
     }

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use grove_scheduler::{SchedulerBackend, WorkloadGroups};
 use kube::core::{ApiResource, GroupVersionKind};
 
-use crate::{
-    hub::Hub,
-    workload::Kind,
-};
+use crate::{hub::Hub, workload::Kind};
 
 /// Something that the pod grouper may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +48,24 @@ const BETWEEN: &[(&str, &str)] = &[
 /// The rights of a pod grouper with these plugins, for schedulers of these backends.
 pub fn rights(hub: &Hub, backends: &[&dyn SchedulerBackend], needed: &Needed) -> Vec<Right> {
     let mut rights = vec![
-        everywhere("", &["pods"], &["get", "list", "watch", "patch"], "pods are watched; a patch puts them into their group"),
-        everywhere("events.k8s.io", &["events"], &["create"], "what is wrong with a workload is told in Events"),
-        everywhere("scheduling.k8s.io", &["priorityclasses"], &["list", "watch"], "only classes that exist are used"),
+        everywhere(
+            "",
+            &["pods"],
+            &["get", "list", "watch", "patch"],
+            "pods are watched; a patch puts them into their group",
+        ),
+        everywhere(
+            "events.k8s.io",
+            &["events"],
+            &["create"],
+            "what is wrong with a workload is told in Events",
+        ),
+        everywhere(
+            "scheduling.k8s.io",
+            &["priorityclasses"],
+            &["list", "watch"],
+            "only classes that exist are used",
+        ),
         everywhere(
             "apiextensions.k8s.io",
             &["customresourcedefinitions"],
@@ -73,7 +85,14 @@ pub fn rights(hub: &Hub, backends: &[&dyn SchedulerBackend], needed: &Needed) ->
     }
     if let Some((namespace, name)) = &needed.lease {
         let group = "coordination.k8s.io";
-        rights.push(named(group, "leases", &["create"], namespace, None, "one of several pod groupers works"));
+        rights.push(named(
+            group,
+            "leases",
+            &["create"],
+            namespace,
+            None,
+            "one of several pod groupers works",
+        ));
         rights.push(named(group, "leases", &["get", "update", "patch"], namespace, Some(name), "likewise"));
     }
     rights
@@ -89,7 +108,12 @@ fn groups(backends: &[&dyn SchedulerBackend]) -> Vec<Right> {
     });
     for resource in examples.filter_map(|it| it.workloads().map(WorkloadGroups::resource)) {
         let reason = "one for each group, which tells the scheduler what is placed together";
-        let right = everywhere(&resource.group, &[&resource.plural], &["get", "list", "watch", "create", "patch"], reason);
+        let right = everywhere(
+            &resource.group,
+            &[&resource.plural],
+            &["get", "list", "watch", "create", "patch"],
+            reason,
+        );
         if !rights.contains(&right) {
             rights.push(right);
         }
@@ -99,7 +123,9 @@ fn groups(backends: &[&dyn SchedulerBackend]) -> Vec<Right> {
 
 /// Workloads, one right for each API group.
 fn owners(hub: &Hub) -> Vec<Right> {
-    let plural = |kind: Kind<'_>| ApiResource::from_gvk(&GroupVersionKind::gvk(kind.group, kind.version, kind.kind)).plural;
+    let plural = |kind: Kind<'_>| {
+        ApiResource::from_gvk(&GroupVersionKind::gvk(kind.group, kind.version, kind.kind)).plural
+    };
     let kinds = hub.kinds().chain(hub.also_read());
     let kinds = kinds.filter(|it| !(it.group.is_empty() && it.kind == "Pod"));
     let mut by_group: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -120,7 +146,12 @@ fn owners(hub: &Hub) -> Vec<Right> {
         .collect()
 }
 
-fn everywhere(group: &str, resources: &[&str], verbs: &'static [&'static str], reason: &'static str) -> Right {
+fn everywhere(
+    group: &str,
+    resources: &[&str],
+    verbs: &'static [&'static str],
+    reason: &'static str,
+) -> Right {
     let resources = resources.iter().map(|it| (*it).to_owned()).collect();
     Right { namespace: None, group: group.to_owned(), resources, names: Vec::new(), verbs, reason }
 }

@@ -11,8 +11,8 @@ use grove_scheduler::Registry;
 
 use crate::commands::{
     backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, manifests::Manifests,
-    operator::OperatorCommand, pod_grouper::PodGrouperCommand, rollout::Rollout, status::Status, topology::Topology, validate::Validate,
-    why::Why,
+    operator::OperatorCommand, pod_grouper::PodGrouperCommand, rollout::Rollout, status::Status,
+    topology::Topology, validate::Validate, why::Why,
 };
 
 /// Grove runs AI systems made of many cooperating pods on Kubernetes.

@@ -28,7 +28,8 @@ impl Dependents {
             return;
         }
         // Each key is kept once: a group of a thousand pods has one owner.
-        let object = state.by_object.get_key_value(object).map_or_else(|| Arc::new(object.clone()), |it| it.0.clone());
+        let object =
+            state.by_object.get_key_value(object).map_or_else(|| Arc::new(object.clone()), |it| it.0.clone());
         let pod = state.by_pod.get_key_value(pod).map_or_else(|| Arc::new(pod.clone()), |it| it.0.clone());
         state.by_object.entry(object.clone()).or_default().insert(pod.clone());
         state.by_pod.entry(pod).or_default().insert(object);
@@ -38,7 +39,8 @@ impl Dependents {
     pub(crate) fn keep(&self, pod: &PodKey, objects: &BTreeSet<ObjectKey>) {
         let mut state = self.0.lock();
         let Some(known) = state.by_pod.get(pod) else { return };
-        let stale: Vec<Arc<ObjectKey>> = known.iter().filter(|it| !objects.contains(it.as_ref())).cloned().collect();
+        let stale: Vec<Arc<ObjectKey>> =
+            known.iter().filter(|it| !objects.contains(it.as_ref())).cloned().collect();
         for object in &stale {
             state.forget(pod, object);
         }

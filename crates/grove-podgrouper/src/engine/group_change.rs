@@ -161,8 +161,16 @@ mod tests {
     /// A patch that is carried out leaves nothing to be written.
     #[test]
     fn a_patch_reaches_what_is_wanted() {
-        let mut there = group(&json!({ "a": "b" }), &json!({}), &json!({ "minMember": 3, "subGroups": [{ "name": "x" }] }));
-        let wanted = group(&json!({ "a": "c" }), &json!({ "n": "m" }), &json!({ "minSubGroup": 1, "subGroups": [{ "name": "y" }] }));
+        let mut there = group(
+            &json!({ "a": "b" }),
+            &json!({}),
+            &json!({ "minMember": 3, "subGroups": [{ "name": "x" }] }),
+        );
+        let wanted = group(
+            &json!({ "a": "c" }),
+            &json!({ "n": "m" }),
+            &json!({ "minSubGroup": 1, "subGroups": [{ "name": "y" }] }),
+        );
         let Some(GroupChange::Patch(patch)) = change(&wanted, Some(&there)) else { panic!("no patch") };
         json_patch::merge(&mut there, &patch);
         assert_eq!(change(&wanted, Some(&there)), None);

@@ -38,7 +38,11 @@ impl GrouperMetrics {
         let metrics = Self::default();
         let Self { writes, warnings } = metrics.clone();
         registry.register("grove_podgrouper_writes", "Groups created and changed, and pods patched", writes);
-        registry.register("grove_podgrouper_warnings", "Pods that could not be grouped, each time that they were looked at", warnings);
+        registry.register(
+            "grove_podgrouper_warnings",
+            "Pods that could not be grouped, each time that they were looked at",
+            warnings,
+        );
         metrics
     }
 

@@ -109,14 +109,26 @@ impl Grouper {
         counting: Counting,
     ) -> Result<Arc<Self>, Unserved> {
         let Counting { informers, queues, grouper } = counting;
-        let (hub, dependents, watching) = (Arc::new(hub), Arc::<Dependents>::default(), CancellationToken::new());
+        let (hub, dependents, watching) =
+            (Arc::new(hub), Arc::<Dependents>::default(), CancellationToken::new());
         let queue: Queue<PodKey> = Queue::new("podgrouper", &queues);
         let (known, woken) = (Arc::clone(&dependents), queue.clone());
-        let changed = Arc::new(move |object: &ObjectKey| known.of(object).into_iter().for_each(|it| woken.add(it)));
+        let changed =
+            Arc::new(move |object: &ObjectKey| known.of(object).into_iter().for_each(|it| woken.add(it)));
         let this = Arc::new(Self {
             schedulers: schedulers::schedulers(&options.schedulers, registry, &informers)?,
-            objects: Objects::new(client.clone(), Arc::clone(&hub), informers.clone(), changed, watching.clone()),
-            settings: Arc::new(SettingsWatch::new(options.settings.clone(), options.kind_defaults.clone(), &informers)),
+            objects: Objects::new(
+                client.clone(),
+                Arc::clone(&hub),
+                informers.clone(),
+                changed,
+                watching.clone(),
+            ),
+            settings: Arc::new(SettingsWatch::new(
+                options.settings.clone(),
+                options.kind_defaults.clone(),
+                &informers,
+            )),
             namespaces: Namespaces::new(options.namespace_labels.clone(), &informers),
             writer: Writer::new(client.clone(), "grove-podgrouper"),
             warnings: Arc::new(Warnings::new(events)),
@@ -173,7 +185,10 @@ impl Grouper {
         let (this, token) = (Arc::clone(self), stop.clone());
         tasks.spawn(async move {
             let (settings, namespaces) = (&this.settings, &this.namespaces);
-            tokio::join!(settings.watch(this.client.clone(), token.clone()), namespaces.watch(this.client.clone(), token));
+            tokio::join!(
+                settings.watch(this.client.clone(), token.clone()),
+                namespaces.watch(this.client.clone(), token)
+            );
         });
         stop.cancelled().await;
         self.watching.cancel();
@@ -221,7 +236,8 @@ impl Grouper {
         }
         let Some(workloads) = ready.scheduler.workloads() else { return };
         let pods = served.in_namespace.get(namespace);
-        let member = pods.iter().find(|it| !it.is_going() && workloads.group_of(&it.to_value()) == Some(group));
+        let member =
+            pods.iter().find(|it| !it.is_going() && workloads.group_of(&it.to_value()) == Some(group));
         if let Some(pod) = member {
             let (namespace, name) = (namespace.to_owned(), pod.name().to_owned());
             self.queue.add(PodKey { scheduler, namespace, name });

@@ -31,7 +31,8 @@ impl Namespaces {
     /// Calls `changed` with the name of each namespace that comes, goes or changes.
     pub(crate) fn listen(&self, changed: impl Fn(&str) + Send + Sync + 'static) {
         self.cache.listen(move |change| {
-            let name = |it: Option<&Arc<PartialObjectMeta<Namespace>>>| it.and_then(|it| it.metadata.name.clone());
+            let name =
+                |it: Option<&Arc<PartialObjectMeta<Namespace>>>| it.and_then(|it| it.metadata.name.clone());
             if let Some(name) = name(change.new).or_else(|| name(change.old)) {
                 changed(&name);
             }

@@ -1,10 +1,6 @@
 //! Objects of any kind, as far as we may read them: watched where we may list them, asked for one by one where not.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use grove_runtime::{Cache, InformerMetrics, inform};
 use kube::{
@@ -85,7 +81,11 @@ impl Objects {
     }
 
     /// The object. With `uid`, a cached one that is another is not believed.
-    pub(crate) async fn read(&self, key: &ObjectKey, uid: Option<&str>) -> Result<Arc<DynamicObject>, NotRead> {
+    pub(crate) async fn read(
+        &self,
+        key: &ObjectKey,
+        uid: Option<&str>,
+    ) -> Result<Arc<DynamicObject>, NotRead> {
         if key.kind.is_pod() {
             // Not all pods of a cluster are worth a watch.
             let resource = ApiResource::erase::<k8s_openapi::api::core::v1::Pod>(&());
@@ -109,12 +109,6 @@ impl Objects {
             Api::all_with(client, resource)
         };
         get(api, key, served.reads).await
-    }
-
-    /// Names of the kinds that are watched.
-    pub(crate) async fn watched(&self) -> BTreeSet<KindName> {
-        let kinds = self.kinds.lock().await;
-        kinds.iter().filter(|it| it.1.cache.is_some()).map(|it| it.0.clone()).collect()
     }
 
     /// Finds out what a kind is, and watches it where it may be.
@@ -146,7 +140,12 @@ impl Objects {
             tried: Instant::now(),
         });
         if may_list {
-            info!(kind = kind.kind, api_version = kind.api_version, ?reads, "owners of this kind are watched");
+            info!(
+                kind = kind.kind,
+                api_version = kind.api_version,
+                ?reads,
+                "owners of this kind are watched"
+            );
         } else {
             debug!(kind = kind.kind, api_version = kind.api_version, "owners of this kind may not be listed");
         }
@@ -184,11 +183,7 @@ impl Objects {
 }
 
 /// Asks the API server.
-async fn get(
-    api: Api<DynamicObject>,
-    key: &ObjectKey,
-    reads: Reads,
-) -> Result<Arc<DynamicObject>, NotRead> {
+async fn get(api: Api<DynamicObject>, key: &ObjectKey, reads: Reads) -> Result<Arc<DynamicObject>, NotRead> {
     let answer = if reads == Reads::Metadata {
         api.get_metadata(&key.name).await.map(|it| {
             let metadata = it.metadata;

@@ -51,7 +51,9 @@ where
             return Err(stays(format!("the owners of the pod go round in a circle: {key} owns itself")));
         }
         if chain.owners.len() == MOST {
-            return Err(stays(format!("the pod has more than {MOST} owners above one another, the last is {key}")));
+            return Err(stays(format!(
+                "the pod has more than {MOST} owners above one another, the last is {key}"
+            )));
         }
         let object = match read(key.clone(), reference.uid.clone()).await {
             Ok(object) => object,
@@ -88,12 +90,16 @@ fn above(object: &DynamicObject, key: &ObjectKey) -> Result<Option<OwnerReferenc
 
 fn unread(key: &ObjectKey, uid: &str, error: NotRead) -> Unresolved {
     match error {
-        NotRead::Absent | NotRead::Forbidden => stays(format!("the owner {key} with UID {uid} does not exist")),
+        NotRead::Absent | NotRead::Forbidden => {
+            stays(format!("the owner {key} with UID {uid} does not exist"))
+        }
         NotRead::NoKind => Unresolved {
             why: format!("the API server does not serve the kind of the owner {key}, UID {uid}"),
             needs_time: true,
         },
-        NotRead::Failed(why) => Unresolved { why: format!("the owner {key}, UID {uid}, cannot be read: {why}"), needs_time: true },
+        NotRead::Failed(why) => {
+            Unresolved { why: format!("the owner {key}, UID {uid}, cannot be read: {why}"), needs_time: true }
+        }
     }
 }
 

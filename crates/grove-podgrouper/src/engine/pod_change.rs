@@ -63,16 +63,40 @@ mod tests {
         };
         let (none, other) = (Value::Null, json!({ "other": "x" }));
         for (labels, annotations, sub_group, expected) in [
-            (&none, &none, Some("a"), uid(json!({ "labels": { "sub": "a" }, "annotations": { "group": "g" } }))),
+            (
+                &none,
+                &none,
+                Some("a"),
+                uid(json!({ "labels": { "sub": "a" }, "annotations": { "group": "g" } })),
+            ),
             (&other, &other, None, uid(json!({ "annotations": { "group": "g" } }))),
             (&json!({ "sub": "a" }), &json!({ "group": "g" }), Some("a"), None),
             (&none, &json!({ "group": "g" }), None, None),
             // Another group, another part, none at all any more.
-            (&json!({ "sub": "a" }), &json!({ "group": "old" }), Some("a"), uid(json!({ "annotations": { "group": "g" } }))),
-            (&json!({ "sub": "b" }), &json!({ "group": "g" }), Some("a"), uid(json!({ "labels": { "sub": "a" } }))),
-            (&json!({ "sub": "b" }), &json!({ "group": "g" }), None, uid(json!({ "labels": { "sub": null } }))),
+            (
+                &json!({ "sub": "a" }),
+                &json!({ "group": "old" }),
+                Some("a"),
+                uid(json!({ "annotations": { "group": "g" } })),
+            ),
+            (
+                &json!({ "sub": "b" }),
+                &json!({ "group": "g" }),
+                Some("a"),
+                uid(json!({ "labels": { "sub": "a" } })),
+            ),
+            (
+                &json!({ "sub": "b" }),
+                &json!({ "group": "g" }),
+                None,
+                uid(json!({ "labels": { "sub": null } })),
+            ),
         ] {
-            assert_eq!(change(&pod(labels, annotations), &grouped(sub_group)), expected, "{labels} {annotations}");
+            assert_eq!(
+                change(&pod(labels, annotations), &grouped(sub_group)),
+                expected,
+                "{labels} {annotations}"
+            );
         }
     }
 }

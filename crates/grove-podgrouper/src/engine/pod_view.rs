@@ -144,10 +144,8 @@ mod tests {
             view(pod)
         };
         let before = pod(json!({}));
-        let same = [
-            json!({ "metadata": { "resourceVersion": "7" } }),
-            json!({ "status": { "phase": "Running" } }),
-        ];
+        let same =
+            [json!({ "metadata": { "resourceVersion": "7" } }), json!({ "status": { "phase": "Running" } })];
         let news = [
             json!({ "metadata": { "labels": { "a": "b" } } }),
             json!({ "metadata": { "annotations": { "a": "b" } } }),

@@ -74,7 +74,13 @@ impl Grouper {
     }
 
     /// Tells the scheduler of the group, and the pod of the scheduler's group.
-    async fn tell(&self, key: &PodKey, pod: &PodView, ready: &Ready, group: Group) -> Result<Result<Outcome, Trouble>, WriteError> {
+    async fn tell(
+        &self,
+        key: &PodKey,
+        pod: &PodView,
+        ready: &Ready,
+        group: Group,
+    ) -> Result<Result<Outcome, Trouble>, WriteError> {
         let Some(workloads) = ready.scheduler.workloads() else { return Ok(Ok(Outcome::Done)) };
         let (grouped, is_written) = {
             // Pods of one group are looked at at the same time: one of them writes it.
@@ -194,10 +200,12 @@ impl Look<'_> {
         if chain.owners.iter().any(|it| it.annotations.get(SKIP).is_some_and(|it| it == "true")) {
             return Ok(None);
         }
-        let workload = Workload { pod: &value, top: chain.top.as_ref().unwrap_or(&value), owners: &chain.owners };
+        let workload =
+            Workload { pod: &value, top: chain.top.as_ref().unwrap_or(&value), owners: &chain.owners };
         let settings = self.grouper.settings.now();
         let found = self.answers(workload, &settings).await?;
-        let group = self.grouper.hub.group(workload, &found, &settings).map_err(|it| Trouble::lasting(it.0))?;
+        let group =
+            self.grouper.hub.group(workload, &found, &settings).map_err(|it| Trouble::lasting(it.0))?;
         Ok(group.map(|group| in_node_pool(group, &value, &settings)))
     }
 
@@ -217,7 +225,8 @@ impl Look<'_> {
     async fn answers(&mut self, workload: Workload<'_>, settings: &Settings) -> Result<Found, Trouble> {
         let mut found = Found::default();
         for _ in 0..ROUNDS {
-            let needs = self.grouper.hub.needs(workload, &found, settings).map_err(|it| Trouble::lasting(it.0))?;
+            let needs =
+                self.grouper.hub.needs(workload, &found, settings).map_err(|it| Trouble::lasting(it.0))?;
             let open: Vec<Need> = needs.into_iter().filter(|it| found.get(it).is_none()).collect();
             if open.is_empty() {
                 return Ok(found);
@@ -263,7 +272,9 @@ impl Look<'_> {
             }
             Need::Groups(prefix) => {
                 let there = self.ready.in_namespace.get(namespace);
-                let is_called = |it: &Arc<DynamicObject>| it.metadata.name.as_ref().is_some_and(|it| it.starts_with(prefix));
+                let is_called = |it: &Arc<DynamicObject>| {
+                    it.metadata.name.as_ref().is_some_and(|it| it.starts_with(prefix))
+                };
                 Ok(there.iter().filter(|it| is_called(it)).map(|it| self.group_value(it)).collect())
             }
         }

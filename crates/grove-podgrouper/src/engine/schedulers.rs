@@ -75,7 +75,8 @@ pub(crate) fn schedulers(
     for text in names {
         let (name, wanted) = text.split_once('=').unwrap_or((text, text));
         let is_own_name = !text.contains('=');
-        let backend = registry.get(wanted).or_else(|| is_own_name.then(|| registry.get(schedulers::KAI)).flatten());
+        let backend =
+            registry.get(wanted).or_else(|| is_own_name.then(|| registry.get(schedulers::KAI)).flatten());
         let backend = backend.cloned().ok_or_else(|| {
             let known: Vec<&str> = registry.all().iter().map(|it| it.name()).collect();
             Unserved::NoBackend(text.clone(), wanted.to_owned(), known.join(", "))
@@ -99,7 +100,8 @@ impl Served {
     /// Which pods are watched.
     fn selection(&self, labels: &str) -> watcher::Config {
         let opt_in = (self.backend.name() == schedulers::DEFAULT).then_some(OPT_IN);
-        let labels: Vec<&str> = opt_in.into_iter().chain([labels].into_iter().filter(|it| !it.is_empty())).collect();
+        let labels: Vec<&str> =
+            opt_in.into_iter().chain([labels].into_iter().filter(|it| !it.is_empty())).collect();
         let config = watcher::Config::default().fields(&format!("spec.schedulerName={}", self.name));
         if labels.is_empty() { config } else { config.labels(&labels.join(",")) }
     }
@@ -111,12 +113,7 @@ impl Served {
 
     /// Looks for the scheduler, again and again; `changed` is called when another one, or the first one, was found, and
     /// `group_changed` with namespace and name of a group that somebody changed or deleted.
-    pub(crate) async fn attend(
-        &self,
-        around: &Around,
-        changed: impl Fn(),
-        group_changed: OnGroupChange,
-    ) {
+    pub(crate) async fn attend(&self, around: &Around, changed: impl Fn(), group_changed: OnGroupChange) {
         let mut pause = RETRY.0;
         loop {
             match self.look(around, &group_changed).await {

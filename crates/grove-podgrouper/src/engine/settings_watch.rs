@@ -37,7 +37,11 @@ pub struct ConfigMapName {
 impl SettingsWatch {
     pub(crate) fn new(given: Settings, place: Option<ConfigMapName>, metrics: &InformerMetrics) -> Self {
         let defaults = place.map(|place| Defaults { place, cache: Cache::of_kind("ConfigMap", metrics) });
-        Self { now: RwLock::new(Arc::new(given)), classes: Cache::of_kind("PriorityClass", metrics), defaults }
+        Self {
+            now: RwLock::new(Arc::new(given)),
+            classes: Cache::of_kind("PriorityClass", metrics),
+            defaults,
+        }
     }
 
     pub(crate) fn now(&self) -> Arc<Settings> {
@@ -92,7 +96,8 @@ impl SettingsWatch {
         let defaults = async {
             if let Some(Defaults { place, cache }) = &self.defaults {
                 let only = watcher::Config::default().fields(&format!("metadata.name={}", place.name));
-                inform(Api::namespaced(client, &place.namespace), only, cache.clone(), prune_config, stop).await;
+                inform(Api::namespaced(client, &place.namespace), only, cache.clone(), prune_config, stop)
+                    .await;
             }
         };
         tokio::join!(classes, defaults);

@@ -40,7 +40,15 @@ impl Warnings {
     }
 
     /// What its user said and what has no effect: told of a group when it was written, and when it changes afterwards.
-    pub(crate) fn of_group(&self, scheduler: &str, namespace: &str, group: &str, owner: &GroupOwner, is_written: bool, remarks: &[String]) {
+    pub(crate) fn of_group(
+        &self,
+        scheduler: &str,
+        namespace: &str,
+        group: &str,
+        owner: &GroupOwner,
+        is_written: bool,
+        remarks: &[String],
+    ) {
         let key = (scheduler.to_owned(), namespace.to_owned(), group.to_owned());
         {
             let mut said = self.said.lock();

@@ -19,9 +19,11 @@ const THREADS: usize = 2;
 ///
 /// Its flags are those of KAI's pod grouper, which it replaces.
 #[derive(Args)]
-#[command(after_help = "Example:\n  grove podgrouper --scheduler-name kai-scheduler --scheduler-name volcano\n\n\
+#[command(
+    after_help = "Example:\n  grove podgrouper --scheduler-name kai-scheduler --scheduler-name volcano\n\n\
     It ends with 0 when it is told to stop (SIGTERM, Ctrl-C), with 1 when it cannot go on, and with 2 when its flags \
-    cannot be used.")]
+    cannot be used."
+)]
 pub(crate) struct PodGrouperCommand {
     /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account].
     #[arg(long, value_name = "FILE")]

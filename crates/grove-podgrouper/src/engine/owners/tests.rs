@@ -40,9 +40,11 @@ impl Cluster {
 
     /// Names of the owners of a pod, or why they are not known.
     async fn owners(&mut self, owners: &[(&str, &str, &str)]) -> Result<Vec<String>, String> {
-        let metadata = json!({ "name": "p", "namespace": "ns", "uid": "pod", "ownerReferences": references(owners) });
+        let metadata =
+            json!({ "name": "p", "namespace": "ns", "uid": "pod", "ownerReferences": references(owners) });
         let pod: PodView = serde_json::from_value(json!({ "metadata": metadata })).unwrap();
-        let chain = owners_of(&pod, |key, _| std::future::ready(self.read(&key))).await.map_err(|it| it.why)?;
+        let chain =
+            owners_of(&pod, |key, _| std::future::ready(self.read(&key))).await.map_err(|it| it.why)?;
         let top = chain.top.as_ref().map(|it| it["metadata"]["name"].as_str().unwrap().to_owned());
         assert_eq!(top.as_ref(), chain.owners.last().map(|it| &it.object.name));
         Ok(chain.owners.into_iter().map(|it| it.object.name).collect())
@@ -83,10 +85,7 @@ async fn what_may_not_be_read_is_not_the_top() {
 async fn owners_that_cannot_be_are_refused() {
     let key = |kind: &str, name: &str| format!("{kind} ns/{name} (example.com/v1)");
     let cases = [
-        (
-            Cluster::default(),
-            format!("the owner {} with UID 1 does not exist", key("A", "a")),
-        ),
+        (Cluster::default(), format!("the owner {} with UID 1 does not exist", key("A", "a"))),
         (
             Cluster::default().with("A", "a", "9", &[]),
             format!("the owner {} with UID 1 is gone: the one of this name has UID 9", key("A", "a")),
@@ -99,7 +98,12 @@ async fn owners_that_cannot_be_are_refused() {
             ),
         ),
         (
-            Cluster::default().with("A", "a", "1", &[("B", "b", "2")]).with("B", "b", "2", &[("A", "a", "1")]),
+            Cluster::default().with("A", "a", "1", &[("B", "b", "2")]).with(
+                "B",
+                "b",
+                "2",
+                &[("A", "a", "1")],
+            ),
             format!("the owners of the pod go round in a circle: {} owns itself", key("A", "a")),
         ),
         (
@@ -120,5 +124,8 @@ async fn no_chain_is_endless() {
         cluster = cluster.with("A", &name, &name, &[("A", &above, &above)]);
     }
     let why = cluster.owners(&[("A", "o0", "o0")]).await.unwrap_err();
-    assert_eq!(why, "the pod has more than 32 owners above one another, the last is A ns/o32 (example.com/v1)");
+    assert_eq!(
+        why,
+        "the pod has more than 32 owners above one another, the last is A ns/o32 (example.com/v1)"
+    );
 }

@@ -1,0 +1,163 @@
+//! Which pods end up in which groups.
+
+use serde_json::{Value, json};
+
+use crate::world::{NS, World};
+
+#[tokio::test(start_paused = true)]
+async fn pods_of_a_job_are_in_one_group() {
+    let world = World::started();
+    let job = world.job("train");
+    let name = format!("pg-train-{}", job["uid"].as_str().unwrap());
+    world.pod("train-0", Some(job.clone()));
+    world.pod("train-1", Some(job.clone()));
+    world.settle().await;
+    assert_eq!(world.groups(), [name.clone()]);
+    assert_eq!(world.group_of("train-0"), (Some(name.clone()), None));
+    assert_eq!(world.group_of("train-1"), (Some(name.clone()), None));
+    let group = world.group(&name);
+    assert_eq!(group["metadata"]["ownerReferences"], json!([job]));
+    assert_eq!(
+        group["spec"],
+        json!({ "minMember": 1, "queue": "default-queue", "priorityClassName": "train", "topologyConstraint": {} })
+    );
+    assert_eq!(world.writes(), (1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_alone_has_a_group_of_its_own() {
+    let world = World::started();
+    let uid = world.pod_with(
+        "alone",
+        None,
+        json!({ "labels": { "kai.scheduler/queue": "mine", "kai.scheduler/node-pool": "p" } }),
+    );
+    world.settle().await;
+    let name = format!("pg-alone-{uid}");
+    assert_eq!(world.group_of("alone"), (Some(name.clone()), None));
+    let group = world.group(&name);
+    assert_eq!(group["spec"]["queue"], "mine");
+    assert_eq!(group["metadata"]["labels"]["kai.scheduler/node-pool"], "p");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_pod_of_a_deployment_has_a_group_of_its_own() {
+    let world = World::started();
+    let deployment = world.owner(
+        "deployments.apps",
+        json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" } }),
+    );
+    let set = json!({ "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": { "name": "web-1", "ownerReferences": [deployment] } });
+    let set = world.owner("replicasets.apps", set);
+    let uids = ["a", "b"].map(|name| world.pod(name, Some(set.clone())));
+    world.settle().await;
+    for (name, uid) in ["a", "b"].iter().zip(uids) {
+        let group = format!("pg-{name}-{uid}");
+        assert_eq!(world.group_of(name), (Some(group.clone()), None));
+        assert_eq!(world.group(&group)["spec"]["priorityClassName"], "inference");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn parts_of_a_workload_are_told_to_pods() {
+    let world = World::started();
+    let replicas = |count: u64| json!({ "replicas": count, "template": {} });
+    let job = json!({
+        "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": { "name": "torch" },
+        "spec": { "pytorchReplicaSpecs": { "Master": replicas(1), "Worker": replicas(2) } },
+    });
+    let job = world.owner("pytorchjobs.kubeflow.org", job);
+    let role = |role: &str| json!({ "labels": { "training.kubeflow.org/replica-type": role } });
+    world.pod_with("m", Some(job.clone()), role("master"));
+    world.pod_with("w", Some(job.clone()), role("worker"));
+    world.settle().await;
+    let (group, part) = world.group_of("m");
+    assert_eq!(part.as_deref(), Some("master"));
+    assert_eq!(world.group_of("w"), (group.clone(), Some("worker".to_owned())));
+    let parts = json!([{ "name": "master", "minMember": 1 }, { "name": "worker", "minMember": 2 }]);
+    assert_eq!(world.group(&group.unwrap())["spec"]["subGroups"], parts);
+}
+
+#[tokio::test(start_paused = true)]
+async fn some_pods_are_left_alone() {
+    let world = World::started();
+    let job = world.job("train");
+    let skipped = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "skipped", "annotations": { "kai.scheduler/skip-podgrouper": "true" } } });
+    let skipped = world.owner("jobs.batch", skipped);
+    world.pod_with(
+        "a",
+        Some(job.clone()),
+        json!({ "annotations": { "kai.scheduler/skip-podgrouper": "true" } }),
+    );
+    world.pod("b", Some(skipped));
+    world.pod_with("c", None, json!({ "annotations": { "pod-group-name": "of-a-user" } }));
+    let other = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "d", "namespace": NS },
+        "spec": { "schedulerName": "default-scheduler", "containers": [] },
+    });
+    world.create("pods", other);
+    world.settle().await;
+    assert_eq!(world.writes(), (0, 0));
+    assert_eq!(world.told_of("a"), Vec::<String>::new());
+    // What is nearly so is not so: the owner counts, and only "true" does.
+    world.pod_with(
+        "e",
+        Some(job),
+        json!({ "annotations": { "kai.scheduler/skip-podgrouper": "yes", "pod-group-name": "of-a-user" } }),
+    );
+    world.settle().await;
+    assert_eq!(world.writes(), (1, 1));
+    assert_ne!(world.group_of("e").0.as_deref(), Some("of-a-user"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn namespaces_and_pods_are_chosen_by_label() {
+    let world = World::with(|options| {
+        options.namespace_labels = [("team".to_owned(), "a".to_owned())].into();
+        options.pod_labels = "grouped=yes".to_owned();
+    });
+    world.pod_with("in", None, json!({ "labels": { "grouped": "yes" } }));
+    world.pod("out", None);
+    world.settle().await;
+    assert_eq!(world.writes(), (0, 0));
+    world.patch("namespaces", NS, json!({ "metadata": { "labels": { "team": "a" } } }));
+    world.settle().await;
+    assert_eq!(world.writes(), (1, 1));
+    assert_eq!(world.group_of("out"), (None, None));
+}
+
+/// The pods of our own operator are none of the grouper's business, and neither is what is not ready yet.
+#[tokio::test(start_paused = true)]
+async fn pod_gangs_that_are_not_ready_or_ours_wait_in_silence() {
+    let world = World::started();
+    let set = world.owner(
+        "podcliquesets.grove.io",
+        json!({ "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": { "name": "set" } }),
+    );
+    let gang = |name: &str, annotations: Value, pods: &[&str]| {
+        let references: Vec<Value> = pods.iter().map(|it| json!({ "namespace": NS, "name": it })).collect();
+        json!({
+            "apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang",
+            "metadata": { "name": name, "namespace": NS, "annotations": annotations },
+            "spec": { "podgroups": [{ "name": "c", "minReplicas": 1, "podReferences": references }] },
+        })
+    };
+    world.create(
+        "podgangs.scheduler.grove.io",
+        gang("ours", json!({ "grove.io/scheduler-form": "" }), &["a"]),
+    );
+    world.create("podgangs.scheduler.grove.io", gang("theirs", json!({}), &[]));
+    world.pod_with("a", Some(set.clone()), json!({ "labels": { "grove.io/podgang": "ours" } }));
+    world.pod_with("b", Some(set), json!({ "labels": { "grove.io/podgang": "theirs" } }));
+    world.settle().await;
+    assert_eq!((world.writes(), world.told_of("a"), world.told_of("b")), ((0, 0), vec![], vec![]));
+    // No event of the pod is needed.
+    world.patch(
+        "podgangs.scheduler.grove.io",
+        "theirs",
+        json!({ "spec": gang("theirs", json!({}), &["b"])["spec"] }),
+    );
+    world.settle().await;
+    assert_eq!(world.writes(), (1, 1));
+    assert_eq!(world.group_of("b").1.as_deref(), Some("c"));
+}

@@ -1,0 +1,7 @@
+//! The pod grouper over an API server in memory, with KAI's groups.
+
+mod budget;
+mod changes;
+mod kinds;
+mod trouble;
+mod world;

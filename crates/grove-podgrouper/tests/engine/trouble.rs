@@ -1,0 +1,145 @@
+//! What cannot be grouped is told, and is grouped when it can be.
+
+use serde_json::json;
+
+use crate::world::World;
+
+fn thing(name: &str, owners: serde_json::Value) -> serde_json::Value {
+    json!({ "apiVersion": "example.com/v1", "kind": "Thing", "metadata": { "name": name, "ownerReferences": owners } })
+}
+
+fn reference(kind: &str, name: &str, uid: &str) -> serde_json::Value {
+    json!({ "apiVersion": "example.com/v1", "kind": kind, "name": name, "uid": uid })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_is_not_there() {
+    let world = World::started();
+    world.pod("p", Some(reference("Thing", "t", "uid-1")));
+    world.settle().await;
+    let told = ["the owner Thing ns/t (example.com/v1) with UID uid-1 does not exist"];
+    assert_eq!((world.told_of("p"), world.writes()), (told.map(str::to_owned).to_vec(), (0, 0)));
+}
+
+/// An owner that was deleted and made anew with the same name is another one.
+#[tokio::test(start_paused = true)]
+async fn an_owner_of_the_same_name() {
+    let world = World::started();
+    let old = world.owner("things.example.com", thing("t", json!([])));
+    world.pod("p", Some(old.clone()));
+    world.settle().await;
+    world.delete("things.example.com", "t");
+    let new = world.owner("things.example.com", thing("t", json!([])));
+    world.pod("q", Some(old.clone()));
+    world.pod("r", Some(new.clone()));
+    world.settle().await;
+    let uid = |it: &serde_json::Value| it["uid"].as_str().unwrap().to_owned();
+    let (old, new) = (uid(&old), uid(&new));
+    assert_eq!(
+        world.told_of("q"),
+        [format!(
+            "the owner Thing ns/t (example.com/v1) with UID {old} is gone: the one of this name has UID {new}"
+        )]
+    );
+    assert_eq!(world.group_of("p").0, Some(format!("pg-t-{old}")));
+    assert_eq!(world.group_of("q").0, None);
+    assert_eq!(world.group_of("r").0, Some(format!("pg-t-{new}")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_may_not_be_read_is_not_the_top() {
+    let world = World::started();
+    world.gate.forbid("things");
+    let top = world.owner("things.example.com", thing("t", json!([])));
+    let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "j", "ownerReferences": [top.clone()] } });
+    let job = world.owner("jobs.batch", job);
+    world.pod("p", Some(job.clone()));
+    let uid = world.pod("q", Some(top));
+    world.settle().await;
+    assert_eq!(world.group_of("p").0, Some(format!("pg-j-{}", job["uid"].as_str().unwrap())));
+    assert_eq!(world.group_of("q").0, Some(format!("pg-q-{uid}")));
+    assert_eq!((world.told_of("p"), world.told_of("q")), (vec![], vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn owners_in_a_circle_and_owners_of_two() {
+    let world = World::started();
+    let a = world.owner("things.example.com", thing("a", json!([])));
+    let b = world.owner("things.example.com", thing("b", json!([a.clone()])));
+    world.patch("things.example.com", "a", json!({ "metadata": { "ownerReferences": [b.clone()] } }));
+    let two = world.owner("things.example.com", thing("two", json!([a.clone(), b])));
+    world.pod("p", Some(a.clone()));
+    world.pod("q", Some(two));
+    world.settle().await;
+    assert_eq!(
+        world.told_of("p"),
+        ["the owners of the pod go round in a circle: Thing ns/a (example.com/v1) owns itself"]
+    );
+    assert_eq!(
+        world.told_of("q"),
+        [
+            "Thing ns/two (example.com/v1) has 2 owners, so that nobody knows which workload the pod is part of: leave one"
+        ]
+    );
+    // Mended, and nobody touches the pods.
+    world.patch("things.example.com", "a", json!({ "metadata": { "ownerReferences": [] } }));
+    world.settle().await;
+    assert_eq!(world.group_of("p").0, Some(format!("pg-a-{}", a["uid"].as_str().unwrap())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_of_a_kind_that_is_not_served() {
+    let world = World::started();
+    world.pod("p", Some(reference("Nothing", "t", "uid-1")));
+    world.settle().await;
+    let told = "the API server does not serve the kind of the owner Nothing ns/t (example.com/v1), UID uid-1";
+    assert_eq!(world.told_of("p"), [told]);
+}
+
+/// The API server takes no object whose annotations have more than 256 KiB; the group goes without the largest.
+#[tokio::test(start_paused = true)]
+async fn annotations_of_a_megabyte() {
+    let world = World::started();
+    let mut job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "j", "annotations": { "small": "x" } } });
+    job["metadata"]["annotations"]["large"] = "y".repeat(1 << 20).into();
+    let job = world.owner("jobs.batch", job);
+    world.pod("p", Some(job));
+    world.settle().await;
+    let annotations = &world.group(&world.group_of("p").0.unwrap())["metadata"]["annotations"];
+    assert_eq!((&annotations["small"], annotations.get("large")), (&json!("x"), None));
+    let told = world.told_of("j");
+    assert!(told.len() == 1 && told[0].starts_with("large is not copied"), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workload_that_says_nonsense_is_told_once_and_can_be_mended() {
+    let world = World::started();
+    let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "j", "annotations": { "kai.scheduler/batch-min-member": "many" } } });
+    let job = world.owner("jobs.batch", job);
+    world.pod("p", Some(job));
+    world.settle().await;
+    let told = world.told_of("p");
+    assert!(told.len() == 1 && told[0].contains("kai.scheduler/batch-min-member"), "{told:?}");
+    world.patch(
+        "jobs.batch",
+        "j",
+        json!({ "metadata": { "annotations": { "kai.scheduler/batch-min-member": "3" } } }),
+    );
+    world.settle().await;
+    assert_eq!(world.group(&world.group_of("p").0.unwrap())["spec"]["minMember"], 3);
+}
+
+/// The API server gives way again, and nothing is lost.
+#[tokio::test(start_paused = true)]
+async fn a_scheduler_that_is_not_there_yet() {
+    let mut world = World::new();
+    world.gate.forbid("podgroups");
+    world.start();
+    let job = world.job("j");
+    world.pod("p", Some(job));
+    world.settle().await;
+    assert_eq!(world.writes(), (0, 0));
+    world.gate.allow_all();
+    world.settle().await;
+    assert_eq!(world.writes(), (1, 1));
+}

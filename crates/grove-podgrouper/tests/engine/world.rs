@@ -1,0 +1,348 @@
+//! A cluster with a pod grouper in it.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use grove_apiserver::{
+    Action, ApiServer, ApiService, Body as ServerBody, DeleteOptions, PatchBody, Resource, Resources,
+    WriteRequest,
+};
+use grove_podgrouper::{
+    Hub, Settings,
+    engine::{ConfigMapName, Counting, Grouper, GrouperOptions},
+};
+use grove_runtime::{Events, Writer};
+use grove_scheduler::builtin::builtin;
+use http::{Request, Response, StatusCode};
+use http_body_util::{Either, Full};
+use k8s_openapi::jiff::Timestamp;
+use kube::{Client, client::Body};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) const NS: &str = "ns";
+pub(crate) const GROUPS: &str = "podgroups.scheduling.run.ai";
+const KAI: &str = "kai-scheduler";
+/// Without a write for so long, nothing is going on. Retries may take a minute.
+const QUIET: Duration = Duration::from_secs(130);
+
+/// A cluster and its pod grouper.
+pub(crate) struct World {
+    pub(crate) server: ApiServer,
+    pub(crate) gate: Gate,
+    grouper: Option<JoinSet<()>>,
+    options: GrouperOptions,
+}
+
+/// What is between the grouper and the API server: forbids, and counts what is read.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    inner: ApiService,
+    state: Arc<Mutex<GateState>>,
+}
+
+#[derive(Default)]
+struct GateState {
+    /// Plurals that may not be read.
+    forbidden: Vec<String>,
+    /// By plural: objects that were asked for one by one, and lists.
+    reads: BTreeMap<String, (u64, u64)>,
+}
+
+impl Gate {
+    pub(crate) fn forbid(&self, plural: &str) {
+        self.state.lock().unwrap().forbidden.push(plural.to_owned());
+    }
+
+    pub(crate) fn allow_all(&self) {
+        self.state.lock().unwrap().forbidden.clear();
+    }
+
+    /// Objects of a kind that were asked for one by one, and lists of it.
+    pub(crate) fn reads(&self, plural: &str) -> (u64, u64) {
+        self.state.lock().unwrap().reads.get(plural).copied().unwrap_or_default()
+    }
+}
+
+impl tower::Service<Request<Body>> for Gate {
+    type Response = Response<Either<ServerBody, Full<Bytes>>>;
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let path = request.uri().path().to_owned();
+        let parts: Vec<&str> = path.split('/').filter(|it| !it.is_empty()).collect();
+        let after = if parts[0] == "api" { 2 } else { 3 };
+        let rest: Vec<&str> = parts.into_iter().skip(after).collect();
+        let rest = if rest.first() == Some(&"namespaces") && rest.len() > 2 { &rest[2..] } else { &rest[..] };
+        let is_watch = request.uri().query().is_some_and(|it| it.contains("watch=true"));
+        let mut forbidden = false;
+        if let Some(plural) = rest.first() {
+            let mut state = self.state.lock().unwrap();
+            forbidden = state.forbidden.iter().any(|it| it == plural);
+            if request.method() == http::Method::GET && !is_watch {
+                let reads = state.reads.entry((*plural).to_owned()).or_default();
+                if rest.len() == 1 { reads.1 += 1 } else { reads.0 += 1 }
+            }
+        }
+        if forbidden {
+            let status = json!({
+                "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
+                "message": "not for you",
+            });
+            let body = Either::Right(Full::from(serde_json::to_vec(&status).unwrap()));
+            let answer = Response::builder().status(StatusCode::FORBIDDEN).body(body).unwrap();
+            return Box::pin(std::future::ready(Ok(answer)));
+        }
+        let answer = tower::Service::call(&mut self.inner, request);
+        Box::pin(async move { Ok(answer.await?.map(Either::Left)) })
+    }
+}
+
+/// KAI's PodGroup, of the newest form.
+fn pod_groups() -> Value {
+    let (text, number) = (json!({ "type": "string" }), json!({ "type": "integer" }));
+    let part = json!({ "type": "object", "properties": {
+        "name": text, "parent": text, "minMember": number, "minSubGroup": number, "topologyConstraint": { "type": "object" },
+    } });
+    let spec = json!({
+        "minMember": number, "minSubGroup": number, "queue": text, "preemptionDelay": text, "stalenessGracePeriod": text,
+        "subGroups": { "type": "array", "items": part },
+    });
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": { "name": GROUPS },
+        "spec": {
+            "group": "scheduling.run.ai", "scope": "Namespaced",
+            "names": { "kind": "PodGroup", "plural": "podgroups", "singular": "podgroup", "listKind": "PodGroupList" },
+            "versions": [{ "name": "v2alpha2", "served": true, "storage": true, "schema": { "openAPIV3Schema": {
+                "type": "object", "properties": { "spec": { "type": "object", "properties": spec } },
+            } } }],
+        },
+        "status": { "conditions": [{ "type": "Established", "status": "True" }] },
+    })
+}
+
+fn resources() -> Resources {
+    let cluster = |group: &str, kind: &str, plural: &str| {
+        let mut resource = Resource::custom(group, "v1", kind, plural);
+        resource.namespaced = false;
+        resource
+    };
+    let kinds = [
+        ("apps", "v1", "Deployment", "deployments"),
+        ("apps", "v1", "ReplicaSet", "replicasets"),
+        ("apps", "v1", "StatefulSet", "statefulsets"),
+        ("batch", "v1", "Job", "jobs"),
+        ("example.com", "v1", "Thing", "things"),
+        ("grove.io", "v1alpha1", "PodCliqueSet", "podcliquesets"),
+        ("grove.io", "v1alpha1", "PodClique", "podcliques"),
+        ("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs"),
+        ("ray.io", "v1", "RayCluster", "rayclusters"),
+        ("ray.io", "v1", "RayJob", "rayjobs"),
+        ("scheduler.grove.io", "v1alpha1", "PodGang", "podgangs"),
+    ];
+    let mut resources = Resources::kubernetes()
+        .with(cluster("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions"))
+        .with(cluster("scheduling.k8s.io", "PriorityClass", "priorityclasses"))
+        .with_crd(&pod_groups())
+        .unwrap();
+    for (group, version, kind, plural) in kinds {
+        resources = resources.with(Resource::custom(group, version, kind, plural));
+    }
+    resources
+}
+
+impl World {
+    /// A cluster without a grouper.
+    pub(crate) fn new() -> Self {
+        let server = ApiServer::new(resources(), || Timestamp::UNIX_EPOCH, 1);
+        let gate = Gate { inner: server.service(), state: Arc::default() };
+        let options = GrouperOptions {
+            schedulers: vec![KAI.to_owned()],
+            pod_labels: String::new(),
+            namespace_labels: BTreeMap::new(),
+            settings: Settings::default(),
+            kind_defaults: Some(ConfigMapName { namespace: NS.to_owned(), name: "defaults".to_owned() }),
+            concurrency: 10,
+            namespace: NS.to_owned(),
+        };
+        let world = Self { server, gate, grouper: None, options };
+        world.create(
+            "namespaces",
+            json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NS } }),
+        );
+        world.create("customresourcedefinitions.apiextensions.k8s.io", pod_groups());
+        world
+    }
+
+    /// A cluster with a grouper.
+    pub(crate) fn started() -> Self {
+        let mut world = Self::new();
+        world.start();
+        world
+    }
+
+    /// With options that differ.
+    pub(crate) fn with(change: impl FnOnce(&mut GrouperOptions)) -> Self {
+        let mut world = Self::new();
+        change(&mut world.options);
+        world.start();
+        world
+    }
+
+    /// Starts a grouper that knows nothing.
+    pub(crate) fn start(&mut self) {
+        let client = Client::new(self.gate.clone(), NS);
+        let writer = Writer::new(client.clone(), "grove-podgrouper");
+        let events =
+            Events::start(&writer, "pod-grouper".to_owned(), "world".to_owned(), CancellationToken::new());
+        let (options, counting) = (self.options.clone(), Counting::default());
+        let grouper = Grouper::new(client, events, &builtin(), Hub::builtin(), options, counting).unwrap();
+        let mut tasks = JoinSet::new();
+        let watching = Arc::clone(&grouper);
+        tasks.spawn(async move { watching.watch(CancellationToken::new()).await });
+        tasks.spawn(async move { grouper.work(CancellationToken::new()).await });
+        self.grouper = Some(tasks);
+    }
+
+    /// Ends it in the middle of whatever it does.
+    pub(crate) fn kill(&mut self) {
+        self.grouper = None;
+    }
+
+    /// Lets it work until nothing happens any more.
+    pub(crate) async fn settle(&self) {
+        let mut quiet = Duration::ZERO;
+        while quiet < QUIET {
+            let pause = Duration::from_millis(if quiet < Duration::from_secs(1) { 20 } else { 1_000 });
+            let before = self.server.store().revision();
+            tokio::time::sleep(pause).await;
+            quiet = if self.server.store().revision() == before { quiet + pause } else { Duration::ZERO };
+        }
+    }
+
+    fn write(&self, resource: &str, name: &str, action: Action) {
+        let resource = Arc::clone(self.server.resources().by_id(resource).expect("a known resource"));
+        let request = WriteRequest {
+            namespace: if resource.namespaced { NS.to_owned() } else { String::new() },
+            resource,
+            name: name.to_owned(),
+            subresource: None,
+            manager: "world".to_owned(),
+            dry_run: false,
+            action,
+        };
+        self.server.write(request).unwrap();
+    }
+
+    /// Creates an object, and returns its UID.
+    pub(crate) fn create(&self, resource: &str, object: Value) -> String {
+        let name = object["metadata"]["name"].as_str().unwrap().to_owned();
+        self.write(resource, "", Action::Create(object));
+        let objects = self.server.store().list(resource, None);
+        objects.iter().find(|it| it.name() == name).unwrap().uid().to_owned()
+    }
+
+    /// A pod of KAI's, below an owner.
+    pub(crate) fn pod(&self, name: &str, owner: Option<Value>) -> String {
+        self.pod_with(name, owner, json!({}))
+    }
+
+    /// Likewise, with more metadata.
+    pub(crate) fn pod_with(&self, name: &str, owner: Option<Value>, metadata: Value) -> String {
+        let mut pod = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": name, "namespace": NS },
+            "spec": { "schedulerName": KAI, "containers": [{ "name": "c", "image": "i" }] },
+        });
+        json_patch::merge(&mut pod["metadata"], &metadata);
+        if let Some(owner) = owner {
+            pod["metadata"]["ownerReferences"] = json!([owner]);
+        }
+        self.create("pods", pod)
+    }
+
+    /// An object, and a reference to it.
+    pub(crate) fn owner(&self, resource: &str, mut object: Value) -> Value {
+        object["metadata"]["namespace"] = NS.into();
+        let mut reference = json!({
+            "apiVersion": object["apiVersion"], "kind": object["kind"], "name": object["metadata"]["name"],
+        });
+        reference["uid"] = self.create(resource, object).into();
+        reference
+    }
+
+    /// A Job.
+    pub(crate) fn job(&self, name: &str) -> Value {
+        self.owner(
+            "jobs.batch",
+            json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": name }, "spec": {} }),
+        )
+    }
+
+    pub(crate) fn patch(&self, resource: &str, name: &str, patch: Value) {
+        self.write(resource, name, Action::Patch(PatchBody::Merge(patch)));
+    }
+
+    pub(crate) fn delete(&self, resource: &str, name: &str) {
+        let now = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
+        self.write(resource, name, Action::Delete(now));
+    }
+
+    pub(crate) fn get(&self, resource: &str, name: &str) -> Option<Value> {
+        self.server.store().get(resource, NS, name).map(|it| it.value().clone())
+    }
+
+    /// The group that a pod says it is in, and its part.
+    pub(crate) fn group_of(&self, pod: &str) -> (Option<String>, Option<String>) {
+        let pod = self.get("pods", pod).unwrap();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        (
+            text(&pod["metadata"]["annotations"]["pod-group-name"]),
+            text(&pod["metadata"]["labels"]["kai.scheduler/subgroup-name"]),
+        )
+    }
+
+    pub(crate) fn group(&self, name: &str) -> Value {
+        self.get(GROUPS, name).unwrap_or_else(|| panic!("there is no group {name}"))
+    }
+
+    /// Names of all groups.
+    pub(crate) fn groups(&self) -> Vec<String> {
+        self.server.store().list(GROUPS, Some(NS)).iter().map(|it| it.name().to_owned()).collect()
+    }
+
+    /// What was told of an object.
+    pub(crate) fn told_of(&self, name: &str) -> Vec<String> {
+        let events = self.server.store().list("events.events.k8s.io", Some(NS));
+        let of_it = events.iter().filter(|it| it.field("/regarding/name").is_some_and(|it| it == name));
+        of_it
+            .map(|it| {
+                assert_eq!(it.field("/reason").unwrap(), "PodGrouperWarning");
+                it.field("/note").unwrap().as_str().unwrap().to_owned()
+            })
+            .collect()
+    }
+
+    /// How often the grouper wrote: groups, and pods.
+    pub(crate) fn writes(&self) -> (usize, usize) {
+        let writes = self.server.store().writes();
+        let count = |resource: &str| {
+            writes.iter().filter(|it| it.manager == "grove-podgrouper" && it.resource == resource).count()
+        };
+        (count(GROUPS), count("pods"))
+    }
+}
