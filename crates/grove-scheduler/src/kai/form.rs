@@ -36,6 +36,14 @@ pub(super) fn examples() -> Vec<Example> {
     FIELDS.iter().map(|it| with(it.0)).collect()
 }
 
+/// The smallest number that a PodGroup may ask for: 1 up to 0.17.0, 0 afterwards.
+pub(super) fn least(cluster: &Probed) -> u32 {
+    let schema = cluster.schema(DEFINITION, VERSION);
+    let minimum = schema.and_then(|it| it.pointer("/properties/spec/properties/minMember/minimum"));
+    // Some tools write it as 1.0.
+    u32::from(minimum.and_then(serde_json::Value::as_f64).is_some_and(|it| it > 0.0))
+}
+
 impl Form {
     /// The form of the installed CRD, or what is missing.
     pub(super) fn of(cluster: &Probed) -> Result<Self, String> {

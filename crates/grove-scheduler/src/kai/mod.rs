@@ -2,7 +2,7 @@
 //!
 //! What the installed KAI understands is read from its CRD (`form`); the rest follows the data: from the gang to the
 //! `pod_group` and its `sub_groups`, from the pod to its place in it (`pod`), and from KAI's answer to a sentence
-//! (`explain`).
+//! (`explain`). Pods that others made are told to it in `workload`.
 
 mod cause;
 mod explain;
@@ -14,6 +14,7 @@ mod said;
 mod sub_groups;
 mod topology;
 mod validate;
+mod workload;
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ use crate::{
     probe::{Probe, Probed},
     topology::TopologyPart,
     tree::Gang,
+    workload::WorkloadGroups,
 };
 use form::Form;
 
@@ -97,7 +99,11 @@ impl SchedulerBackend for KaiBackend {
 
     fn init(&self, config: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
         let default_queue = config.get(DEFAULT_QUEUE).and_then(Value::as_str).filter(|it| !it.is_empty());
-        Ok(Arc::new(Installed { form: Form::of(cluster)?, default_queue: default_queue.map(str::to_owned) }))
+        Ok(Arc::new(Installed {
+            form: Form::of(cluster)?,
+            least: form::least(cluster),
+            default_queue: default_queue.map(str::to_owned),
+        }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -113,6 +119,8 @@ fn pod_groups() -> ApiResource {
 #[derive(Clone, Debug)]
 struct Installed {
     form: Form,
+    /// The smallest number that a PodGroup may ask for.
+    least: u32,
     default_queue: Option<String>,
 }
 
@@ -169,6 +177,10 @@ impl Scheduler for Installed {
 
     fn explain(&self, _: &Gang, objects: &[Value]) -> Option<String> {
         explain::explain(objects)
+    }
+
+    fn workloads(&self) -> Option<&dyn WorkloadGroups> {
+        Some(self)
     }
 
     fn readable(&self, words: &str) -> String {

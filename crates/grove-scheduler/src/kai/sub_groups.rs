@@ -9,7 +9,10 @@ use std::collections::BTreeSet;
 use grove_api::limits::MAX_LABEL_LENGTH;
 use serde_json::{Value, json};
 
-use crate::tree::{Content, Gang, Node, Pack};
+use crate::{
+    tree::{Content, Gang, Node, Pack},
+    workload::parts::is_dns_label,
+};
 
 use super::{form::Form, rival};
 
@@ -148,12 +151,7 @@ fn entry(name: &str, parent: Option<&str>) -> Value {
 
 /// Pods carry the name as a label value, and KAI looks parents up in lower case.
 fn check_name(name: &str) -> Result<(), String> {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_label = (1..=MAX_LABEL_LENGTH).contains(&name.len())
-        && name.chars().all(inner)
-        && !name.starts_with('-')
-        && !name.ends_with('-');
-    if is_label {
+    if is_dns_label(name) {
         return Ok(());
     }
     Err(format!(

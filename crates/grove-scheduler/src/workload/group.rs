@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
 /// The queue of workloads that name none.
 pub const DEFAULT_QUEUE: &str = "default-queue";
 
@@ -102,6 +104,13 @@ impl Preemptibility {
     /// Reads it, exactly.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Preemptible, Self::NonPreemptible].into_iter().find(|it| it.as_str() == text)
+    }
+}
+
+impl GroupOwner {
+    /// As objects of the group refer to it. It is no controller of theirs, and nobody's deletion waits for them.
+    pub fn reference(&self) -> Value {
+        json!({ "apiVersion": self.api_version, "kind": self.kind, "name": self.name, "uid": self.uid })
     }
 }
 

@@ -5,6 +5,7 @@
 //! that its scheduler reads, and for what a pod carries to be found in it. Both are pure.
 
 mod group;
+pub(crate) mod parts;
 
 use std::{collections::BTreeMap, fmt::Debug};
 
