@@ -51,7 +51,7 @@ impl Cli {
             Command::Validate(command) => command.run(registry),
             Command::Config(command) => command.run(registry),
             Command::Crds(command) => command.run(),
-            Command::Manifests(command) => command.run(registry),
+            Command::Manifests(command) => command.run(registry, &hub),
             Command::Operator(command) => command.run(registry),
             Command::PodGrouper(command) => command.run(registry, hub),
             Command::Rollout(command) => command.run(),

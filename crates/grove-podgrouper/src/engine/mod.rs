@@ -43,7 +43,11 @@ use self::{
 };
 use crate::{hub::Hub, settings::Settings};
 
-pub use self::{metrics::GrouperMetrics, schedulers::Unserved, settings_watch::ConfigMapName};
+pub use self::{
+    metrics::GrouperMetrics,
+    schedulers::{Unserved, backend_of},
+    settings_watch::ConfigMapName,
+};
 
 /// Upper bound of one look at a pod, so that no request that hangs holds a worker for ever.
 const DEADLINE: Duration = Duration::from_mins(2);

@@ -64,8 +64,24 @@ pub enum Unserved {
     Twice(String),
 }
 
-/// The schedulers of these names: `NAME`, or `NAME=BACKEND` for one that is installed under another name than its own. A
-/// name that no backend has is one of KAI's, whose pod grouper takes any.
+/// The name of a scheduler and its backend, of `NAME`, or of `NAME=BACKEND` for one that is installed under another name
+/// than its own. A name that no backend has is one of KAI's, whose pod grouper takes any.
+pub fn backend_of<'a, 'b>(
+    text: &'a str,
+    registry: &'b Registry,
+) -> Result<(&'a str, &'b Arc<dyn SchedulerBackend>), Unserved> {
+    let (name, wanted) = text.split_once('=').unwrap_or((text, text));
+    let is_own_name = !text.contains('=');
+    let backend =
+        registry.get(wanted).or_else(|| is_own_name.then(|| registry.get(schedulers::KAI)).flatten());
+    let backend = backend.ok_or_else(|| {
+        let known: Vec<&str> = registry.all().iter().map(|it| it.name()).collect();
+        Unserved::NoBackend(text.to_owned(), wanted.to_owned(), known.join(", "))
+    })?;
+    Ok((name, backend))
+}
+
+/// The schedulers of these names.
 pub(crate) fn schedulers(
     names: &[String],
     registry: &Registry,
@@ -73,21 +89,20 @@ pub(crate) fn schedulers(
 ) -> Result<Vec<Arc<Served>>, Unserved> {
     let mut served: Vec<Arc<Served>> = Vec::new();
     for text in names {
-        let (name, wanted) = text.split_once('=').unwrap_or((text, text));
-        let is_own_name = !text.contains('=');
-        let backend =
-            registry.get(wanted).or_else(|| is_own_name.then(|| registry.get(schedulers::KAI)).flatten());
-        let backend = backend.cloned().ok_or_else(|| {
-            let known: Vec<&str> = registry.all().iter().map(|it| it.name()).collect();
-            Unserved::NoBackend(text.clone(), wanted.to_owned(), known.join(", "))
-        })?;
+        let (name, backend) = backend_of(text, registry)?;
         if served.iter().any(|it| it.name == name) {
             return Err(Unserved::Twice(name.to_owned()));
         }
         let pods: Cache<PodView> = Cache::of_kind("Pod", metrics);
         let in_namespace = pods.index(|pod| vec![pod.namespace().to_owned()]);
         let ready = RwLock::default();
-        served.push(Arc::new(Served { name: name.to_owned(), backend, pods, in_namespace, ready }));
+        served.push(Arc::new(Served {
+            name: name.to_owned(),
+            backend: Arc::clone(backend),
+            pods,
+            in_namespace,
+            ready,
+        }));
     }
     Ok(served)
 }

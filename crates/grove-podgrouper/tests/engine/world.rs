@@ -252,8 +252,8 @@ impl World {
     pub(crate) fn create(&self, resource: &str, object: Value) -> String {
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
         self.write(resource, "", Action::Create(object));
-        let objects = self.server.store().list(resource, None);
-        objects.iter().find(|it| it.name() == name).unwrap().uid().to_owned()
+        let namespace = if self.server.resources().by_id(resource).unwrap().namespaced { NS } else { "" };
+        self.server.store().get(resource, namespace, &name).unwrap().uid().to_owned()
     }
 
     /// A pod of KAI's, below an owner.

@@ -7,6 +7,7 @@ mod explain;
 mod installation;
 mod labels;
 mod pod;
+mod pod_grouper;
 mod roles;
 mod webhooks;
 mod workload;
@@ -18,13 +19,17 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use grove_api::schema::CRDS;
+use grove_podgrouper::Hub;
 use grove_scheduler::Registry;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::installation::{Installation, Reach};
+use self::{
+    installation::{Installation, Reach},
+    pod_grouper::PodGrouper,
+};
 use crate::cli::Outcome;
 
 /// Print what an installation needs: CRDs, rights, configuration, Deployment and webhooks.
@@ -70,6 +75,19 @@ pub(crate) struct Manifests {
     /// Give the operator a PriorityClass of its own, so that it is among the last to be evicted.
     #[arg(long)]
     priority_class: bool,
+
+    /// Print what the pod grouper needs, instead of what the operator needs.
+    #[arg(long, conflicts_with_all = ["config", "init_image", "webhook_url", "ca_bundle", "webhook_annotation", "priority_class", "explain_rights"])]
+    pod_grouper: bool,
+
+    /// Schedulers whose pods the pod grouper groups; may be given several times.
+    #[arg(
+        long = "scheduler-name",
+        value_name = "NAME",
+        default_value = "kai-scheduler",
+        requires = "pod_grouper"
+    )]
+    schedulers: Vec<String>,
 
     /// Leave out the Namespace.
     #[arg(long)]
@@ -127,22 +145,37 @@ impl Object {
 }
 
 impl Manifests {
-    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
+    pub(crate) fn run(self, registry: &Registry, hub: &Hub) -> io::Result<Outcome> {
+        if self.pod_grouper {
+            let objects = self.of_pod_grouper(registry, hub)?;
+            return print(objects);
+        }
         let Some(installation) = Installation::read(&self, registry)? else { return Ok(Outcome::Unusable) };
-        let mut out = io::stdout().lock();
         if self.explain_rights {
-            out.write_all(explain::rights(&installation).as_bytes())?;
+            io::stdout().lock().write_all(explain::rights(&installation).as_bytes())?;
             return Ok(Outcome::Success);
         }
-        let objects = self.objects(&installation)?;
-        if objects.is_empty() {
-            return Err(invalid("no object of the chosen kinds belongs to this installation"));
+        print(self.objects(&installation)?)
+    }
+
+    /// All objects of the pod grouper that were asked for, in order.
+    fn of_pod_grouper(&self, registry: &Registry, hub: &Hub) -> io::Result<Vec<Object>> {
+        let mut objects = Vec::new();
+        if !self.no_namespace {
+            objects.push(Object::new(Kind::Namespace, &namespace(&self.namespace))?);
         }
-        for object in objects {
-            let text = serde_saphyr::to_string(&object.value).map_err(io::Error::other)?;
-            write!(out, "---\n{text}")?;
-        }
-        Ok(Outcome::Success)
+        let (namespace, image, schedulers) = (&self.namespace, &self.image, &self.schedulers);
+        let grouper = PodGrouper { namespace, image, replicas: self.replicas, schedulers };
+        objects.extend(grouper.objects(registry, hub)?);
+        Ok(self.chosen(objects))
+    }
+
+    /// Those of the kinds that were asked for, in an order in which they can be applied.
+    fn chosen(&self, mut objects: Vec<Object>) -> Vec<Object> {
+        objects.retain(|it| self.only.is_empty() || self.only.contains(&it.kind));
+        // Stable: within a kind the order is that of the code.
+        objects.sort_by_key(|it| it.kind);
+        objects
     }
 
     /// All objects that were asked for, in order.
@@ -161,11 +194,20 @@ impl Manifests {
             objects.extend(workload::objects(installation)?);
         }
         objects.extend(webhooks::objects(installation)?);
-        objects.retain(|it| self.only.is_empty() || self.only.contains(&it.kind));
-        // Stable: within a kind the order is that of the code.
-        objects.sort_by_key(|it| it.kind);
-        Ok(objects)
+        Ok(self.chosen(objects))
     }
+}
+
+fn print(objects: Vec<Object>) -> io::Result<Outcome> {
+    if objects.is_empty() {
+        return Err(invalid("no object of the chosen kinds belongs to this installation"));
+    }
+    let mut out = io::stdout().lock();
+    for object in objects {
+        let text = serde_saphyr::to_string(&object.value).map_err(io::Error::other)?;
+        write!(out, "---\n{text}")?;
+    }
+    Ok(Outcome::Success)
 }
 
 fn namespace(name: &str) -> Namespace {

@@ -27,7 +27,8 @@ pub(super) const WEBHOOKS: &str = "webhooks";
 /// Name of the port of the metrics.
 pub(super) const METRICS: &str = "metrics";
 
-const HEALTH: &str = "health";
+/// Name of the port that probes ask.
+pub(super) const HEALTH: &str = "health";
 const CONFIG_FOLDER: &str = "/etc/grove-operator/config";
 const CONFIG_VOLUME: &str = "operator-config";
 const CERTIFICATE_VOLUME: &str = "grove-webhook-server-cert";
@@ -43,61 +44,46 @@ pub(super) fn template(installation: &Installation, config_name: String) -> PodT
         metadata: Some(ObjectMeta { labels: Some(labels::of_pods()), ..ObjectMeta::default() }),
         spec: Some(PodSpec {
             service_account_name: Some(OPERATOR.to_owned()),
-            automount_service_account_token: Some(true),
-            enable_service_links: Some(false),
             priority_class_name: installation.priority_class.then(|| PRIORITY_CLASS.to_owned()),
-            security_context: Some(PodSecurityContext {
-                run_as_non_root: Some(true),
-                run_as_user: Some(USER),
-                run_as_group: Some(USER),
-                fs_group: Some(USER),
-                seccomp_profile: Some(SeccompProfile {
-                    type_: "RuntimeDefault".to_owned(),
-                    ..SeccompProfile::default()
-                }),
-                ..PodSecurityContext::default()
-            }),
-            // The loss of one node is not the loss of all operators.
-            topology_spread_constraints: Some(vec![TopologySpreadConstraint {
-                max_skew: 1,
-                topology_key: "kubernetes.io/hostname".to_owned(),
-                when_unsatisfiable: "ScheduleAnyway".to_owned(),
-                label_selector: Some(LabelSelector {
-                    match_labels: Some(labels::of_pods()),
-                    ..LabelSelector::default()
-                }),
-                ..TopologySpreadConstraint::default()
-            }]),
             containers: vec![container(installation)],
             volumes: Some(volumes),
-            ..PodSpec::default()
+            ..restricted(labels::of_pods())
         }),
     }
 }
 
-fn container(installation: &Installation) -> Container {
-    let servers = &installation.config.server;
-    let port = |name: &str, number: u16| ContainerPort {
-        name: Some(name.to_owned()),
-        container_port: number.into(),
-        protocol: Some("TCP".to_owned()),
-        ..ContainerPort::default()
-    };
-    let mut mounts = vec![mount(CONFIG_VOLUME, CONFIG_FOLDER)];
-    if certificate_volume(installation).is_some() {
-        mounts.push(mount(CERTIFICATE_VOLUME, &servers.webhooks.server_cert_dir));
+/// A pod as Pod Security "restricted" wants it, spread with others that have these labels.
+pub(super) fn restricted(labels: BTreeMap<String, String>) -> PodSpec {
+    PodSpec {
+        automount_service_account_token: Some(true),
+        enable_service_links: Some(false),
+        security_context: Some(PodSecurityContext {
+            run_as_non_root: Some(true),
+            run_as_user: Some(USER),
+            run_as_group: Some(USER),
+            fs_group: Some(USER),
+            seccomp_profile: Some(SeccompProfile {
+                type_: "RuntimeDefault".to_owned(),
+                ..SeccompProfile::default()
+            }),
+            ..PodSecurityContext::default()
+        }),
+        // The loss of one node is not the loss of all of them.
+        topology_spread_constraints: Some(vec![TopologySpreadConstraint {
+            max_skew: 1,
+            topology_key: "kubernetes.io/hostname".to_owned(),
+            when_unsatisfiable: "ScheduleAnyway".to_owned(),
+            label_selector: Some(LabelSelector { match_labels: Some(labels), ..LabelSelector::default() }),
+            ..TopologySpreadConstraint::default()
+        }]),
+        ..PodSpec::default()
     }
+}
+
+/// A container of ours: nothing writable, its health asked for, and so much memory.
+pub(super) fn hardened() -> Container {
     Container {
-        name: OPERATOR.to_owned(),
-        image: Some(installation.image.clone()),
         command: Some(vec!["grove".to_owned()]),
-        args: Some(vec!["operator".to_owned(), format!("--config={CONFIG_FOLDER}/{CONFIG_FILE}")]),
-        env: Some(environment(installation)),
-        ports: Some(vec![
-            port(WEBHOOKS, servers.webhooks.port),
-            port(HEALTH, servers.health_probes.port),
-            port(METRICS, servers.metrics.port),
-        ]),
         liveness_probe: Some(probe("/healthz", 10)),
         readiness_probe: Some(probe("/readyz", 5)),
         resources: Some(ResourceRequirements {
@@ -115,6 +101,38 @@ fn container(installation: &Installation) -> Container {
             read_only_root_filesystem: Some(true),
             ..SecurityContext::default()
         }),
+        // What it says last when it cannot go on is then in the pod's status.
+        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
+        ..Container::default()
+    }
+}
+
+/// A port of a container.
+pub(super) fn port(name: &str, number: i32) -> ContainerPort {
+    ContainerPort {
+        name: Some(name.to_owned()),
+        container_port: number,
+        protocol: Some("TCP".to_owned()),
+        ..ContainerPort::default()
+    }
+}
+
+fn container(installation: &Installation) -> Container {
+    let servers = &installation.config.server;
+    let mut mounts = vec![mount(CONFIG_VOLUME, CONFIG_FOLDER)];
+    if certificate_volume(installation).is_some() {
+        mounts.push(mount(CERTIFICATE_VOLUME, &servers.webhooks.server_cert_dir));
+    }
+    Container {
+        name: OPERATOR.to_owned(),
+        image: Some(installation.image.clone()),
+        args: Some(vec!["operator".to_owned(), format!("--config={CONFIG_FOLDER}/{CONFIG_FILE}")]),
+        env: Some(environment(installation)),
+        ports: Some(vec![
+            port(WEBHOOKS, servers.webhooks.port.into()),
+            port(HEALTH, servers.health_probes.port.into()),
+            port(METRICS, servers.metrics.port.into()),
+        ]),
         // The API server goes on asking until it has heard that the pod is going.
         lifecycle: Some(Lifecycle {
             pre_stop: Some(LifecycleHandler {
@@ -123,10 +141,8 @@ fn container(installation: &Installation) -> Container {
             }),
             ..Lifecycle::default()
         }),
-        // What it says last when it cannot go on is then in the pod's status.
-        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
         volume_mounts: Some(mounts),
-        ..Container::default()
+        ..hardened()
     }
 }
 
