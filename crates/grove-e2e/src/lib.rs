@@ -3,6 +3,7 @@
 pub mod api_suite;
 pub mod bench;
 pub mod cluster;
+pub mod grouper;
 pub mod nodes;
 pub mod objects;
 pub mod operator;

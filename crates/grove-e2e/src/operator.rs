@@ -95,7 +95,9 @@ impl Operator {
         std::fs::write(&config, configuration(&options, ports))?;
         let url = format!("https://127.0.0.1:{}", ports[0]);
         account::install(&cluster.client, &program, &config, &url, options.webhooks).await?;
-        let link = Link::open(&account::kubeconfig(cluster, &options.name).await?, &options.name).await?;
+        let link =
+            Link::open(&account::kubeconfig(cluster, account::ACCOUNT, &options.name).await?, &options.name)
+                .await?;
         let mut arguments = vec!["operator".to_owned(), "--config".to_owned(), config.display().to_string()];
         arguments.extend(options.arguments.iter().cloned());
         let environment = [

@@ -139,6 +139,11 @@ impl Cluster {
     /// Starts a program that belongs to the scheduler under test and does not run by itself.
     pub async fn run_companion(&mut self, name: &str) -> Result<()> {
         let command = schedulers::companion(self, name)?;
+        self.run_besides(command).await
+    }
+
+    /// Starts one more program that ends with the scenario.
+    pub async fn run_besides(&mut self, command: Command) -> Result<()> {
         let process = self.reaper.run(command).await?;
         self.processes.push(process);
         Ok(())

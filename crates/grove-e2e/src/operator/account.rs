@@ -52,7 +52,7 @@ pub(super) async fn install(
     for object in all.iter().filter(|it| webhooks || !is_webhook(it)) {
         objects::apply(client, object.clone(), None).await?;
     }
-    until_granted(client, &all).await
+    until_granted(client, ACCOUNT, &all).await
 }
 
 /// What `grove manifests` prints.
@@ -79,12 +79,12 @@ pub(crate) async fn remove_webhooks(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Writes a kubeconfig with a token of the account.
-pub(crate) async fn kubeconfig(cluster: &Cluster, name: &str) -> Result<PathBuf> {
+/// Writes a kubeconfig with a token of an account.
+pub(crate) async fn kubeconfig(cluster: &Cluster, account: &str, name: &str) -> Result<PathBuf> {
     let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client.clone(), NAMESPACE);
     let spec = TokenRequestSpec { expiration_seconds: Some(TOKEN_SECONDS), ..TokenRequestSpec::default() };
     let request = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
-    let answer = accounts.create_token_request(ACCOUNT, &PostParams::default(), &request).await?;
+    let answer = accounts.create_token_request(account, &PostParams::default(), &request).await?;
     let token = answer.status.and_then(|it| it.token).context("no token")?;
     let admin = Kubeconfig::read_from(&cluster.kubeconfig)?;
     let server = admin.clusters.into_iter().next().and_then(|it| it.cluster).context("no cluster")?;
@@ -97,8 +97,8 @@ pub(crate) async fn kubeconfig(cluster: &Cluster, name: &str) -> Result<PathBuf>
             "apiVersion: v1\n\
              kind: Config\n\
              clusters: [{{ name: e2e, cluster: {{ server: \"{address}\", certificate-authority: \"{authority}\" }} }}]\n\
-             users: [{{ name: {ACCOUNT}, user: {{ token: \"{token}\" }} }}]\n\
-             contexts: [{{ name: e2e, context: {{ cluster: e2e, user: {ACCOUNT}, namespace: {NAMESPACE} }} }}]\n\
+             users: [{{ name: {account}, user: {{ token: \"{token}\" }} }}]\n\
+             contexts: [{{ name: e2e, context: {{ cluster: e2e, user: {account}, namespace: {NAMESPACE} }} }}]\n\
              current-context: e2e\n"
         ),
     )?;
@@ -106,12 +106,12 @@ pub(crate) async fn kubeconfig(cluster: &Cluster, name: &str) -> Result<PathBuf>
 }
 
 /// Waits until the API server knows the roles: it reads them as everybody does, by watching.
-async fn until_granted(client: &Client, objects: &[Value]) -> Result<()> {
+pub(crate) async fn until_granted(client: &Client, account: &str, objects: &[Value]) -> Result<()> {
     let reviews: Api<SubjectAccessReview> = Api::all(client.clone());
     let roles = objects.iter().filter(|it| it["kind"].as_str().is_some_and(|it| it.ends_with("Role")));
     for role in roles {
         for rule in role["rules"].as_array().into_iter().flatten() {
-            let review = review(role["metadata"]["namespace"].as_str(), rule);
+            let review = review(account, role["metadata"]["namespace"].as_str(), rule);
             let asking = async {
                 let params = PostParams::default();
                 while !reviews.create(&params, &review).await?.status.is_some_and(|it| it.allowed) {
@@ -129,7 +129,7 @@ async fn until_granted(client: &Client, objects: &[Value]) -> Result<()> {
 }
 
 /// Asks for the first thing that a rule allows.
-fn review(namespace: Option<&str>, rule: &Value) -> SubjectAccessReview {
+fn review(account: &str, namespace: Option<&str>, rule: &Value) -> SubjectAccessReview {
     let first = |field: &str| rule[field][0].as_str().map(str::to_owned);
     let resource = first("resources").unwrap_or_default();
     let (resource, subresource) = match resource.split_once('/') {
@@ -143,7 +143,7 @@ fn review(namespace: Option<&str>, rule: &Value) -> SubjectAccessReview {
     ];
     SubjectAccessReview {
         spec: SubjectAccessReviewSpec {
-            user: Some(USER.to_owned()),
+            user: Some(format!("system:serviceaccount:{NAMESPACE}:{account}")),
             groups: Some(groups.to_vec()),
             resource_attributes: Some(ResourceAttributes {
                 namespace: namespace.map(str::to_owned),

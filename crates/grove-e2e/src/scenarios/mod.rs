@@ -5,6 +5,7 @@ mod api;
 mod backends;
 mod dice;
 mod gang;
+mod grouper;
 mod operator;
 mod rig;
 mod rights;
@@ -44,6 +45,7 @@ pub const ALL: &[&[Scenario]] = &[
     backends::TABLE,
     backends::GANGS,
     topology::TABLE,
+    grouper::TABLE,
     updates::TABLE,
     termination::TABLE,
     operator::TABLE,

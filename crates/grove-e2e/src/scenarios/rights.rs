@@ -63,7 +63,8 @@ const FORBIDDEN: &[(&str, &str, &str, &str, &str)] = &[
 /// The operator runs with its own account, and this account cannot do what an attacker would want.
 async fn and_no_more(context: &mut Context) -> Result<()> {
     context.start_operator(OperatorOptions::default()).await?;
-    let client = cluster::client(&account::kubeconfig(&context.cluster, "rights").await?).await?;
+    let client =
+        cluster::client(&account::kubeconfig(&context.cluster, account::ACCOUNT, "rights").await?).await?;
     let review = Api::all(client.clone());
     let me = review.create(&PostParams::default(), &SelfSubjectReview::default()).await?;
     let user = me.status.and_then(|it| it.user_info).and_then(|it| it.username);

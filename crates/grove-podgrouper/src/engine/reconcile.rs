@@ -88,7 +88,7 @@ impl Grouper {
             let existing = ready.groups.get(&key.namespace, &group.name);
             let existing = existing.map(|it| value_of(&it, &kind_of(ready)));
             let grouped = match workloads.render(&group, &pod.to_value(), existing.as_ref()) {
-                Ok(Told::Grouped(grouped)) => grouped,
+                Ok(Told::Grouped(grouped)) => without_marks(*grouped),
                 Ok(Told::LeftAlone) => return Ok(Ok(Outcome::Done)),
                 Err(error) => return Ok(Err(Trouble::lasting(error.0))),
             };
@@ -167,6 +167,18 @@ impl Grouper {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Where a pod is its own owner, what it carries for its group's sake would be copied to the group, which would be written
+/// a second time for it.
+fn without_marks(mut grouped: Grouped) -> Grouped {
+    let Grouped { object, labels, annotations, .. } = &mut grouped;
+    for (field, marks) in [("labels", labels), ("annotations", annotations)] {
+        if let Some(copied) = object["metadata"][field].as_object_mut() {
+            copied.retain(|key, _| !marks.contains_key(key));
+        }
+    }
+    grouped
 }
 
 fn kind_of(ready: &Ready) -> KindName {

@@ -40,6 +40,22 @@ async fn a_pod_alone_has_a_group_of_its_own() {
     assert_eq!(group["metadata"]["labels"]["kai.scheduler/node-pool"], "p");
 }
 
+/// What is written into a pod is not copied to its group, where the pod is its own owner: that would be one more write.
+#[tokio::test(start_paused = true)]
+async fn a_group_is_written_once() {
+    let world = World::started();
+    world.gate.forbid("things");
+    let thing = json!({ "apiVersion": "example.com/v1", "kind": "Thing", "metadata": { "name": "t" } });
+    let thing = world.owner("things.example.com", thing);
+    world.pod("p", Some(thing));
+    world.settle().await;
+    assert_eq!(world.writes(), (1, 1));
+    assert_eq!(
+        world.group(&world.group_of("p").0.unwrap())["metadata"]["annotations"].get("pod-group-name"),
+        None
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_pod_of_a_deployment_has_a_group_of_its_own() {
     let world = World::started();
