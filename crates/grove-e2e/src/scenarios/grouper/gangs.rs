@@ -29,10 +29,12 @@ struct Gang {
 
 /// One gang after the other: with a node less than it needs, no pod is placed; with as many as it needs, all are.
 pub(super) async fn gangs(context: &mut Context) -> Result<()> {
-    let gangs = all(context.scheduler().pod_name());
-    workloads::define_kinds(context, gangs.iter().map(|it| &it.object)).await?;
+    let scheduler = context.scheduler().pod_name();
+    let gangs = all(scheduler);
+    let kinds: Vec<Value> = gangs.iter().map(|it| it.object.clone()).collect();
+    workloads::define_kinds(context, &kinds).await?;
     context.nodes(Hall::racks(1).nodes(3).gpus(GPUS as usize)).await?;
-    grouper::start(&mut context.cluster, &[context.scheduler().pod_name()]).await?;
+    grouper::start(&mut context.cluster, &[scheduler]).await?;
     for gang in gangs {
         held_back_and_placed(context, gang).await?;
     }
@@ -42,9 +44,10 @@ pub(super) async fn gangs(context: &mut Context) -> Result<()> {
 
 /// The same for a Job alone, which every scheduler can hold back.
 pub(super) async fn job(context: &mut Context) -> Result<()> {
+    let scheduler = context.scheduler().pod_name();
     context.nodes(Hall::racks(1).nodes(3).gpus(GPUS as usize)).await?;
-    grouper::start(&mut context.cluster, &[context.scheduler().pod_name()]).await?;
-    held_back_and_placed(context, real_job(context.scheduler().pod_name())).await?;
+    grouper::start(&mut context.cluster, &[scheduler]).await?;
+    held_back_and_placed(context, real_job(scheduler)).await?;
     no_refusals(context)
 }
 

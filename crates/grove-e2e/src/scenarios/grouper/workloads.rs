@@ -54,11 +54,13 @@ pub(super) fn all() -> Result<Vec<Workload>> {
 
 /// Defines the kinds of workloads that the cluster does not have.
 pub(super) async fn define(context: &Context, workloads: &[Workload]) -> Result<()> {
-    define_kinds(context, workloads.iter().flat_map(|it| it.owners.iter().chain(&it.others))).await
+    let all: Vec<Value> =
+        workloads.iter().flat_map(|it| it.owners.iter().chain(&it.others)).cloned().collect();
+    define_kinds(context, &all).await
 }
 
 /// Defines the kinds of objects that the cluster does not have.
-pub(super) async fn define_kinds(context: &Context, all: impl Iterator<Item = &Value>) -> Result<()> {
+pub(super) async fn define_kinds(context: &Context, all: &[Value]) -> Result<()> {
     objects::install_crds(&context.client()).await?;
     let mut kinds: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     for object in all {
