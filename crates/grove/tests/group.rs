@@ -326,3 +326,41 @@ fn what_says_nothing_cannot_be_used() {
         assert_eq!(output.status.code(), Some(2), "{input}");
     }
 }
+
+/// Whatever stands where something else is expected, it ends with a sentence.
+#[test]
+fn strange_objects_do_no_harm() {
+    let strange =
+        [json!(null), json!(7), json!("a"), json!([]), json!([1]), json!({}), json!({ "a": [null] })];
+    let fields = [
+        &["metadata"][..],
+        &["metadata", "labels"],
+        &["metadata", "annotations"],
+        &["metadata", "ownerReferences"],
+        &["metadata", "uid"],
+        &["spec"],
+        &["spec", "template"],
+        &["spec", "replicatedJobs"],
+        &["spec", "workerGroupSpecs"],
+        &["status"],
+    ];
+    let kinds =
+        [("v1", "Pod"), ("batch/v1", "Job"), ("ray.io/v1", "RayJob"), ("jobset.x-k8s.io/v1alpha2", "JobSet")];
+    let mut documents = Vec::new();
+    for (api_version, kind) in kinds {
+        for field in fields {
+            for value in &strange {
+                let name = format!("o{}", documents.len());
+                let metadata = json!({ "name": name });
+                let spec = json!({ "template": template(), "rayClusterSpec": { "headGroupSpec": {} } });
+                let mut object =
+                    json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec });
+                *field.iter().fold(&mut object, |at, key| &mut at[*key]) = value.clone();
+                documents.push(object.to_string());
+            }
+        }
+    }
+    let output = grove(&[], &documents.join("\n---\n"));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
+}

@@ -1,13 +1,15 @@
 //! `grove group --explain`: which group the pods of a manifest would be in, and why, without a cluster.
 //!
 //! `objects` are those of the input; `imaginary` adds pods to workloads that have none there; `owners` finds what owns a
-//! pod; `explain` asks the plugins, with `origin` for where queue and priority are from; `text` prints it.
+//! pod; `explain` asks the plugins, with `origin` for where queue and priority are from; `shown` is the answer, and `text`
+//! prints it.
 
 mod explain;
 mod imaginary;
 mod objects;
 mod origin;
 mod owners;
+mod shown;
 mod text;
 
 use std::io;
@@ -17,7 +19,7 @@ use grove_api::manifest::{self, Document};
 use grove_podgrouper::{Hub, Settings};
 use serde::Serialize;
 
-use self::{explain::Explained, objects::Objects};
+use self::{objects::Objects, shown::Explained};
 use crate::{
     cli::Outcome,
     findings::{Finding, Format, Report},

@@ -33,7 +33,7 @@ pub(super) fn queue(group: &Group, objects: &[&Value], settings: &Settings) -> F
 pub(super) fn priority_class(group: &Group, objects: &[&Value], plugin: &str) -> From {
     let value = group.priority_class.clone();
     let by_spec = || {
-        let object = objects.iter().find(|it| text(&it["spec"][CLASS]) == value)?;
+        let object = objects.iter().find(|it| of_spec(it) == value)?;
         Some(format!("spec.{CLASS} of {}", shown(object)))
     };
     let from = said(objects, RAY_CLASS, &value)
@@ -45,15 +45,23 @@ pub(super) fn priority_class(group: &Group, objects: &[&Value], plugin: &str) ->
 
 /// PriorityClasses that somebody names and that do not exist.
 pub(super) fn unknown_classes(objects: &[&Value], settings: &Settings) -> Vec<String> {
-    let named = objects.iter().flat_map(|it| [&it["metadata"]["labels"][CLASS], &it["spec"][CLASS]]);
+    let named = objects.iter().flat_map(|it| [text(&it["metadata"]["labels"][CLASS]), of_spec(it)]);
     let mut unknown: Vec<&str> =
-        named.map(text).filter(|it| !it.is_empty() && !settings.priority_classes.contains(*it)).collect();
+        named.filter(|it| !it.is_empty() && !settings.priority_classes.contains(*it)).collect();
     unknown.sort_unstable();
     unknown.dedup();
     let sentence = |it: &str| {
         format!("PriorityClass {it} is not known: say --priority-class {it} if the cluster has it")
     };
     unknown.into_iter().map(sentence).collect()
+}
+
+/// The PriorityClass in the spec of an object, if it is one that is read there.
+fn of_spec(object: &Value) -> &str {
+    match text(&object["kind"]) {
+        "Pod" | "PodGang" => text(&object["spec"][CLASS]),
+        _ => "",
+    }
 }
 
 /// Who says a value with a label.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::explain::{Explained, Part, Place, Reference, Shown};
+use super::shown::{Explained, Part, Place, Reference, Shown};
 
 /// All pods, an empty line between two.
 pub(super) fn text(pods: &[Explained]) -> String {
