@@ -54,6 +54,8 @@ pub(crate) const TABLE: Table = &[
     ),
     // What a third party writes: a backend sees the framework and the wire, and nothing of the operator.
     ("example-backend", Allowed::Only(&["grove-api", "grove-scheduler"])),
+    // Likewise a plugin of the pod grouper.
+    ("example-plugin", Allowed::Only(&["grove-podgrouper"])),
     // And the program that has it, where Grove is a library like any other.
     ("example-binary", Allowed::Only(&["grove-scheduler", "grove", "example-backend"])),
     ("xtask", Allowed::Only(&[])),

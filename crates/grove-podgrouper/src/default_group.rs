@@ -18,11 +18,11 @@ use crate::{
 };
 
 /// PriorityClass of training, and of what is not known.
-pub(crate) const TRAIN: &str = "train";
+pub const TRAIN: &str = "train";
 /// PriorityClass of what answers requests.
-pub(crate) const INFERENCE: &str = "inference";
+pub const INFERENCE: &str = "inference";
 /// PriorityClass of what people work with.
-pub(crate) const BUILD: &str = "build";
+pub const BUILD: &str = "build";
 
 /// Label and annotation that name a person.
 const USER: &str = "user";
@@ -30,8 +30,10 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Bytes of all annotations that the API server takes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// The group of the owner at the top. Without a list of owners it is the only one.
-pub(crate) fn default_group(workload: Workload<'_>, settings: &Settings, fallback_class: &str) -> Group {
+/// The group of the owner at the top: what plugins begin with, and change what is special to their kind. One pod has to
+/// be placed; `fallback_class` is the PriorityClass where nobody names one that exists. Without a list of owners the one
+/// at the top is the only one.
+pub fn default_group(workload: Workload<'_>, settings: &Settings, fallback_class: &str) -> Group {
     let Workload { pod, top, .. } = workload;
     let owners = workload.chain();
     let mut remarks = Vec::new();
@@ -72,7 +74,7 @@ fn annotations_of(top: &Value, pod: &Value) -> BTreeMap<String, String> {
 }
 
 /// As many as an object may have. What kubectl keeps for itself goes first, then the largest.
-fn bounded(
+pub(crate) fn bounded(
     mut all: BTreeMap<String, String>,
     what: &str,
     remarks: &mut Vec<String>,
@@ -84,8 +86,10 @@ fn bounded(
         let largest = || all.iter().max_by_key(|(key, value)| size(key, value)).map(|it| it.0);
         let Some(key) = kubectl.or_else(largest).cloned() else { break };
         total -= all.remove(&key).map_or(0, |value| size(&key, &value));
-        remarks
-            .push(format!("{key} is not copied: the {what} of the owner have more than {MAX_BYTES} bytes"));
+        let remark = format!("{key} is not copied: the {what} of the owner have more than {MAX_BYTES} bytes");
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
     }
     all
 }

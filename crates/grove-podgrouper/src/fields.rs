@@ -46,13 +46,18 @@ pub(crate) fn required_text<'a>(value: &'a Value, field: Arguments<'_>) -> Resul
         .ok_or_else(|| Refused(format!("{field} is missing or empty: set it")))
 }
 
+/// A text as sentences repeat it: short, however long it is.
+pub(crate) fn cut(text: &str) -> &str {
+    text.char_indices().nth(SHOWN).map_or(text, |(end, _)| &text[..end])
+}
+
 /// A value as sentences show it: short, whatever it is.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a map".to_owned(),
         Value::String(text) if text.chars().count() > SHOWN => {
-            format!("{:?}…", text.chars().take(SHOWN).collect::<String>())
+            format!("{:?}…", cut(text))
         }
         other => other.to_string(),
     }

@@ -140,13 +140,13 @@ impl Hub {
 
     /// Whether more than the metadata of objects of this kind is read, their status aside. Pods are always read whole.
     pub fn reads_spec(&self, kind: Kind<'_>) -> bool {
-        self.plugin_of(kind).is_some_and(|it| it.reads_spec())
+        self.plugin_of(kind).is_some_and(Plugin::reads_spec)
             || self.all_reads().any(|it| it.kind == kind && it.spec)
     }
 
     /// Whether the status of objects of this kind is read.
     pub fn reads_status(&self, kind: Kind<'_>) -> bool {
-        self.plugin_of(kind).is_some_and(|it| it.reads_status())
+        self.plugin_of(kind).is_some_and(Plugin::reads_status)
             || self.all_reads().any(|it| it.kind == kind && it.status)
     }
 

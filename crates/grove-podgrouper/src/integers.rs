@@ -9,8 +9,9 @@ use crate::{fields::shown, plugin::Refused};
 /// The API has 32 bits with a sign.
 pub(crate) const MOST: u32 = i32::MAX as u32;
 
-/// A number in a field, of at least so much; `None` where the field is not there.
-pub(crate) fn count(value: &Value, field: Arguments<'_>, least: u32) -> Result<Option<u32>, Refused> {
+/// A whole number in a field, of at least so much; `None` where the field is not there. What is no such number is refused,
+/// with the name of the field.
+pub fn count(value: &Value, field: Arguments<'_>, least: u32) -> Result<Option<u32>, Refused> {
     if value.is_null() {
         return Ok(None);
     }

@@ -14,7 +14,6 @@ mod hub;
 mod integers;
 mod metadata;
 mod names;
-mod numbers;
 mod owner_object;
 mod plugin;
 mod plugins;
@@ -36,7 +35,9 @@ use grove_scheduler::workload as group;
 pub use grove_scheduler::workload::{Group, GroupOwner, Preemptibility, SubGroup, Topology};
 
 pub use self::{
+    default_group::{BUILD, INFERENCE, TRAIN, default_group},
     hub::{Choice, How, Hub},
+    integers::count,
     plugin::{Found, Need, Plugin, Reads, Refused},
     settings::{KindDefault, Settings},
     workload::{Kind, Owner, Workload},

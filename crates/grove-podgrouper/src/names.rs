@@ -1,11 +1,9 @@
-//! Names of groups and of their parts.
+//! Names of groups.
 //!
 //! They are those of KAI's pod grouper. Only a name that the API server would refuse is made shorter.
 
 /// Characters of an object's name.
 const MAX_NAME: usize = 253;
-/// Characters of a label's value: a pod says with a label which part it is in.
-const MAX_PART: usize = 63;
 /// Characters of a hash, with the dash before it.
 const HASH: usize = 17;
 
@@ -14,14 +12,8 @@ pub(crate) fn group_name(name: &str, uid: &str) -> String {
     shortened(format!("pg-{name}-{uid}"), MAX_NAME)
 }
 
-/// A part of a group.
-#[allow(dead_code, reason = "for plugins whose parts are called as their users like")]
-pub(crate) fn sub_group_name(name: &str) -> String {
-    shortened(name.to_owned(), MAX_PART)
-}
-
 /// The text, if it is not too long; else its beginning and a hash of all of it, so that it is always the same one.
-pub(crate) fn shortened(text: String, longest: usize) -> String {
+fn shortened(text: String, longest: usize) -> String {
     if text.len() <= longest {
         return text;
     }

@@ -10,9 +10,9 @@ use grove_podgrouper::Hub;
 use grove_scheduler::Registry;
 
 use crate::commands::{
-    backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, manifests::Manifests,
-    operator::OperatorCommand, pod_grouper::PodGrouperCommand, rollout::Rollout, status::Status,
-    topology::Topology, validate::Validate, why::Why,
+    backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, group::GroupCommand,
+    manifests::Manifests, operator::OperatorCommand, pod_grouper::PodGrouperCommand, rollout::Rollout,
+    status::Status, topology::Topology, validate::Validate, why::Why,
 };
 
 /// Grove runs AI systems made of many cooperating pods on Kubernetes.
@@ -40,6 +40,7 @@ enum Command {
     Rollout(Rollout),
     Status(Status),
     Why(Why),
+    Group(GroupCommand),
     Backends(Backends),
     Topology(Topology),
     Completions(Completions),
@@ -57,6 +58,7 @@ impl Cli {
             Command::Rollout(command) => command.run(),
             Command::Status(command) => command.run(),
             Command::Why(command) => command.run(),
+            Command::Group(command) => command.run(),
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),
             Command::Completions(command) => command.run(),

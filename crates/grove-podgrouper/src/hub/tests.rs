@@ -132,6 +132,9 @@ fn choice(hub: &Hub, owners: &[Value]) -> Choice {
     hub.choice(workload, &found, &Settings::default()).unwrap()
 }
 
+/// Owners, plugin, reason, skipped, and for which of them it was chosen.
+type Chosen<'a> = (&'a [&'a Value], &'a str, How, &'a [&'a str], &'a str);
+
 #[test]
 fn a_choice_has_its_reason() {
     let hub = Hub::builtin().with(Kind { group: "example.com", version: "*", kind: "Any" }, named("any"));
@@ -140,8 +143,7 @@ fn a_choice_has_its_reason() {
     let training = object("run.ai/v1", "TrainingWorkload", "training", "3");
     let any = object("example.com/v7", "Any", "any", "4");
     let unknown = object("example.com/v1", "Unknown", "unknown", "5");
-    // Owners, plugin, reason, skipped, and for which of them it was chosen.
-    let cases: [(&[&Value], &str, How, &[&str], &str); 8] = [
+    let cases: [Chosen<'_>; 8] = [
         (&[], "Pod", How::Kind, &[], "p"),
         (&[&job], "Job", How::Kind, &[], "job"),
         (&[&any], "any", How::AnyVersion, &[], "any"),

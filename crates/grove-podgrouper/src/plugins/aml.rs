@@ -3,13 +3,13 @@
 use crate::{
     default_group::{TRAIN, default_group},
     group::Group,
-    numbers::{count, refused},
+    integers::required,
     plugin::{Found, Plugin, Refused},
     settings::Settings,
     workload::Workload,
 };
 
-const NODES: [&str; 5] = ["spec", "job", "options", "envs", "AZUREML_NODE_COUNT"];
+const NODES: &str = "spec.job.options.envs.AZUREML_NODE_COUNT";
 
 /// The plugin of AmlJobs.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ impl Plugin for Aml {
         _: &Found,
         settings: &Settings,
     ) -> Result<Option<Group>, Refused> {
-        let nodes = count(workload.top, &NODES)?.filter(|it| *it > 0);
-        let min_members = nodes.ok_or_else(|| refused(&NODES, "must be at least 1"))?;
+        let nodes = &workload.top["spec"]["job"]["options"]["envs"]["AZUREML_NODE_COUNT"];
+        let min_members = required(nodes, format_args!("{NODES}"), 1)?;
         Ok(Some(Group { min_members, ..default_group(workload, settings, TRAIN) }))
     }
 }

@@ -1,5 +1,7 @@
-//! Kinds of which nothing is known but that they own pods.
+//! Kinds of which nothing is known but that they own pods. How many of them have to be placed together their user may
+//! say as for Jobs.
 
+use super::job::batch_min_member;
 use crate::{
     default_group::{TRAIN, default_group},
     group::Group,
@@ -23,7 +25,8 @@ impl Plugin for DefaultPlugin {
         _: &Found,
         settings: &Settings,
     ) -> Result<Option<Group>, Refused> {
-        Ok(Some(default_group(workload, settings, TRAIN)))
+        let min_members = batch_min_member(workload.top)?.unwrap_or(1);
+        Ok(Some(Group { min_members, ..default_group(workload, settings, TRAIN) }))
     }
 
     fn reads_spec(&self) -> bool {

@@ -1,6 +1,8 @@
 //! Jobs: one group for each. How many pods have to be placed together only its user knows: `parallelism` is how many may
 //! run, not how many have to.
 
+use serde_json::Value;
+
 use crate::{
     default_group::{TRAIN, default_group},
     group::Group,
@@ -38,7 +40,7 @@ impl Plugin for BatchJob {
         if let Some(name) = legacy_name(workload, settings).filter(is_there) {
             return Ok(Some(Group { name, ..group }));
         }
-        let min_members = batch_min_member(annotation(workload.top, BATCH_MIN_MEMBER))?.unwrap_or(1);
+        let min_members = batch_min_member(workload.top)?.unwrap_or(1);
         Ok(Some(Group { min_members, ..group }))
     }
 
@@ -53,9 +55,9 @@ fn legacy_name(workload: Workload<'_>, settings: &Settings) -> Option<String> {
     (settings.searches_legacy && name(pod) != name(top)).then(|| group_name(name(pod), uid(top)))
 }
 
-/// The number that annotation `kai.scheduler/batch-min-member` says.
-pub(crate) fn batch_min_member(text: Option<&str>) -> Result<Option<u32>, Refused> {
-    let Some(text) = text else { return Ok(None) };
+/// The number that annotation `kai.scheduler/batch-min-member` of an owner says.
+pub(super) fn batch_min_member(top: &Value) -> Result<Option<u32>, Refused> {
+    let Some(text) = annotation(top, BATCH_MIN_MEMBER) else { return Ok(None) };
     match text.parse::<i32>().ok().and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0) {
         Some(number) => Ok(Some(number)),
         None => Err(Refused(format!(

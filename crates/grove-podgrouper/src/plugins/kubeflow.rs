@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::{
     default_group::{TRAIN, default_group},
+    fields,
     group::Group,
-    numbers::{count, field, refused},
+    integers::{add, count, required},
     plugin::{Found, Plugin, Refused},
     settings::Settings,
     workload::Workload,
@@ -50,28 +51,25 @@ impl Plugin for Kubeflow {
 impl Kubeflow {
     /// Pods that have to be placed together: what the user says, else all of them.
     pub(crate) fn min_members(&self, job: &Value) -> Result<u32, Refused> {
-        if let Some(said) = count(job, &["spec", "runPolicy", "schedulingPolicy", "minAvailable"])? {
+        let said = &job["spec"]["runPolicy"]["schedulingPolicy"]["minAvailable"];
+        let field = format_args!("spec.runPolicy.schedulingPolicy.minAvailable");
+        if let Some(said) = count(said, field, 0)? {
             return Ok(said);
         }
-        let path = ["spec", self.roles];
-        let roles = field(job, &path)?.ok_or_else(|| refused(&path, "must be there"))?;
-        let roles = roles.as_object().ok_or_else(|| refused(&path, "must be an object"))?;
+        let field = format!("spec.{}", self.roles);
+        let roles = fields::map(&job["spec"][self.roles], format_args!("{field}"))?.ok_or_else(|| {
+            Refused(format!("{field} is missing: say there how many replicas each role has"))
+        })?;
         if let Some(missing) = self.mandatory.iter().find(|it| !roles.contains_key(**it)) {
-            return Err(refused(&["spec", self.roles, missing], "must be there"));
+            return Err(Refused(format!("{field}.{missing} is missing: the job cannot do without it")));
         }
-        let mut total: u32 = 0;
-        for role in roles.keys() {
-            total = total
-                .checked_add(self.replicas(job, role)?)
-                .filter(|it| i32::try_from(*it).is_ok())
-                .ok_or_else(|| refused(&path, "the sum of replicas must be at most 2147483647"))?;
-        }
-        Ok(total)
+        let mut replicas = roles.keys().map(|role| self.replicas(job, role));
+        replicas.try_fold(0, |total, it| add(total, it?, format_args!("the replicas of {field}")))
     }
 
     /// Replicas of a role: at least one.
     pub(crate) fn replicas(&self, job: &Value, role: &str) -> Result<u32, Refused> {
-        let path = ["spec", self.roles, role, "replicas"];
-        count(job, &path)?.filter(|it| *it > 0).ok_or_else(|| refused(&path, "must be at least 1"))
+        let field = format_args!("spec.{}.{}.replicas", self.roles, fields::cut(role));
+        required(&job["spec"][self.roles][role]["replicas"], field, 1)
     }
 }

@@ -3,9 +3,9 @@
 use crate::{
     default_group::{TRAIN, default_group},
     group::Group,
+    integers::count,
     metadata::{name, uid},
     names::group_name,
-    numbers::integer,
     plugin::{Found, Need, Plugin, Refused},
     settings::Settings,
     workload::Workload,
@@ -45,6 +45,7 @@ fn legacy_name(workload: Workload<'_>, settings: &Settings) -> Result<Option<Str
         return Ok(None);
     }
     let Workload { pod, top, .. } = workload;
-    let is_parallel = integer(top, &["spec", "parallelism"])?.is_some_and(|it| it > 1);
+    let parallelism = count(&top["spec"]["parallelism"], format_args!("spec.parallelism"), 0)?;
+    let is_parallel = parallelism.is_some_and(|it| it > 1);
     Ok(Some(group_name(name(if is_parallel { pod } else { top }), uid(top))))
 }

@@ -47,6 +47,27 @@ fn what_is_below_has_its_own_plugin() {
     assert_eq!((group.name.as_str(), group.queue.as_str()), ("pg-it-3", "test"));
 }
 
+#[test]
+fn a_job_set_of_a_train_job_is_grouped_as_a_job_set() {
+    let train = object("trainer.kubeflow.org/v1alpha1", "TrainJob", "train", "uid-train");
+    let train = labelled(train, &[(QUEUE, "team"), ("of", "train")]);
+    let train = annotated(train, &[("kai.scheduler/batch-min-member", "1")]);
+    let jobs = json!([{ "name": "launcher" }, { "name": "node", "replicas": 2 }]);
+    let set = object("jobset.x-k8s.io/v1alpha2", "JobSet", "train", "uid-set");
+    let set = labelled(with_spec(set, json!({ "replicatedJobs": jobs })), &[("of", "set")]);
+    let job = object("batch/v1", "Job", "train-node-1", "uid-job");
+    let member = labelled(
+        pod("p", "uid-pod"),
+        &[("jobset.sigs.k8s.io/replicatedjob-name", "node"), ("jobset.sigs.k8s.io/job-index", "1")],
+    );
+    let group = Case::new(member, vec![job, set, train]).group().unwrap();
+    assert_eq!((group.name.as_str(), group.owner.kind.as_str()), ("pg-train-uid-set", "JobSet"));
+    assert_eq!((group.queue.as_str(), group.labels["of"].as_str()), ("team", "set"));
+    // The annotation of the TrainJob counts as if it were the JobSet's.
+    assert_eq!(group.min_sub_groups, Some(1));
+    assert_eq!(group.sub_group_of("p").unwrap().name, "node-replica-1");
+}
+
 /// The owner below has more owners below it: they are still asked.
 #[test]
 fn the_second_to_last_is_chosen() {

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use grove_api::constants::{conditions::pod_gang::INITIALIZED, labels::POD_GANG};
+use grove_scheduler::tree::FORM_ANNOTATION;
 use serde_json::Value;
 
 use self::pod_gang::parts;
 use crate::{
-    default_group::{TRAIN, default_group},
+    default_group::{TRAIN, bounded, default_group},
     existing_groups::missing,
     fields,
     group::{Group, Preemptibility},
     integers::add,
-    metadata::{annotations, label, labels, name},
+    metadata::{annotation, annotations, label, labels, name},
     plugin::{Found, Need, Plugin, Reads, Refused},
     preemptibility, priority,
     settings::Settings,
@@ -58,7 +59,7 @@ impl Plugin for Grove {
                 fields::shown(&Value::from(label(pod, POD_GANG).unwrap_or_default()))
             ))
         })?;
-        if is_not_initialized(gang) {
+        if is_managed(gang) || is_not_initialized(gang) {
             return Ok(None);
         }
         let gang_topology = topology::name(gang);
@@ -78,11 +79,15 @@ impl Plugin for Grove {
         let mut group = default_group(of_gang, settings, TRAIN);
         // Here a topology needs no level beside it: the PodGang has them.
         group.remarks.retain(|it| !it.contains(topology_annotations::NAME));
+        // What is merged may be more than the API server takes, though neither of the two is.
+        let labels = bounded(merged(group.labels, merged_labels.clone()), "labels", &mut group.remarks);
+        let annotations =
+            bounded(merged(group.annotations, owner.annotations), "annotations", &mut group.remarks);
         Ok(Some(Group {
             priority_class: priority_class(&merged_labels, gang)?.unwrap_or(group.priority_class),
             preemptibility: preemptibility(&merged_labels, group.preemptibility)?,
-            labels: merged(group.labels, merged_labels),
-            annotations: merged(group.annotations, owner.annotations),
+            labels,
+            annotations,
             min_members,
             sub_groups,
             topology,
@@ -111,6 +116,11 @@ fn gang_need(pod: &Value) -> Result<Need, Refused> {
         kind: "PodGang".to_owned(),
         name: name.to_owned(),
     })
+}
+
+/// Whether our own operator made the PodGang. It tells the scheduler of it itself.
+fn is_managed(gang: &Value) -> bool {
+    annotation(gang, FORM_ANNOTATION).is_some()
 }
 
 /// Whether the PodGang says that not all of its pods are listed.

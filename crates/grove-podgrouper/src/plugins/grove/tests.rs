@@ -97,6 +97,36 @@ fn a_gang_whose_pods_are_not_listed_yet_is_waited_for() {
     }
 }
 
+/// Our operator tells the scheduler of its PodGangs itself, in the form that it noted.
+#[test]
+fn a_gang_of_our_operator_is_left_alone() {
+    let gang = gang(json!({ "podgroups": [clique("one", 4)] }));
+    assert!(group_below(&set(), &gang, &member()).unwrap().is_some());
+    for form in ["", "kai"] {
+        let managed = with(gang.clone(), "annotations", json!({ "grove.io/scheduler-form": form }));
+        assert_eq!(group_below(&set(), &managed, &member()), Ok(None));
+    }
+}
+
+#[test]
+fn annotations_of_gang_and_set_together_have_an_end() {
+    let large = |key: &str| json!({ key: "x".repeat(200 * 1024) });
+    let gang = with(gang(json!({ "podgroups": [clique("one", 4)] })), "annotations", large("of-gang"));
+    let set = with(set(), "annotations", large("b-of-set"));
+    let group = group_below(&set, &gang, &member()).unwrap().unwrap();
+    let size: usize = group.annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
+    assert!(size <= 256 * 1024, "{size}");
+    // The larger of the two, by its name.
+    let remark = "b-of-set is not copied: the annotations of the owner have more than 262144 bytes";
+    assert_eq!(group.remarks, [remark]);
+
+    // One that is too large by itself is told once.
+    let gang = with(gang, "annotations", json!({ "of-gang": "x".repeat(300 * 1024) }));
+    let group = group_below(&self::set(), &gang, &member()).unwrap().unwrap();
+    let remark = "of-gang is not copied: the annotations of the owner have more than 262144 bytes";
+    assert_eq!(group.remarks, [remark]);
+}
+
 #[test]
 fn groups_of_cliques_are_parents() {
     let cliques = || json!([clique("one", 2), clique("two", 3), clique("three", 1)]);

@@ -43,11 +43,13 @@ impl Plugin for LeaderWorkerSet {
     ) -> Result<Option<Group>, Refused> {
         let Workload { pod, top: set, .. } = workload;
         let index = index(pod)?;
-        let min_members = min_members(pod, set, index)?;
-        let sub_groups = match segmented(pod, set, index, min_members)? {
-            Some(parts) => parts,
-            None => whole(pod, index, min_members),
+        let (min_members, is_alone) = match min_members(pod, set, index)? {
+            Members::Leader => (1, true),
+            Members::All(pods) => (pods, false),
         };
+        // Segments come when workers are due: a leader that goes alone has nobody to be near to.
+        let segments = if is_alone { None } else { segmented(pod, set, index, min_members)? };
+        let sub_groups = segments.unwrap_or_else(|| whole(pod, index, min_members));
         let mut group = Group { min_members, sub_groups, ..default_group(workload, settings, TRAIN) };
         let replica = label(pod, GROUP_LABEL).and_then(|it| it.parse::<u32>().ok());
         if let Some(replica) = replica {
@@ -62,20 +64,29 @@ fn index(pod: &Value) -> Result<Option<u32>, Refused> {
     label(pod, INDEX_LABEL).map(|it| parse(it, format_args!("label {INDEX_LABEL} of the pod"), 0)).transpose()
 }
 
+/// Pods that are placed together.
+enum Members {
+    /// The leader alone.
+    Leader,
+    /// So many.
+    All(u32),
+}
+
 /// All pods of a replica. Where workers come only after their leader, it goes alone at first.
-fn min_members(pod: &Value, set: &Value, index: Option<u32>) -> Result<u32, Refused> {
+fn min_members(pod: &Value, set: &Value, index: Option<u32>) -> Result<Members, Refused> {
     let spec = &set["spec"];
     let size =
         required(&spec["leaderWorkerTemplate"]["size"], format_args!("spec.leaderWorkerTemplate.size"), 1)?;
     match fields::text(&spec["startupPolicy"], format_args!("spec.startupPolicy"))? {
-        None | Some("LeaderCreated") => Ok(size),
+        None | Some("LeaderCreated") => Ok(Members::All(size)),
         Some("LeaderReady") => {
             let is_placed = pod["spec"]["nodeName"].as_str().is_some_and(|it| !it.is_empty());
             if index == Some(0) && !is_placed {
-                return Ok(1);
+                return Ok(Members::Leader);
             }
             let field = format_args!("annotation {SIZE_ANNOTATION} of the pod");
-            annotation(pod, SIZE_ANNOTATION).map_or(Ok(size), |it| parse(it, field, 1))
+            let said = annotation(pod, SIZE_ANNOTATION).map(|it| parse(it, field, 1)).transpose()?;
+            Ok(Members::All(said.unwrap_or(size)))
         }
         Some(other) => Err(Refused(format!(
             "spec.startupPolicy is {}: set it to LeaderCreated or LeaderReady",

@@ -27,8 +27,7 @@ pub(super) fn segmented(
     let Some((size, field)) = size(set, template)? else { return Ok(None) };
     if size > pods {
         return Err(Refused(format!(
-            "{field} is {size}, more than the {pods} pods that are placed together: lower it; with \
-             spec.startupPolicy LeaderReady, where a leader is placed alone, use LeaderCreated or no segments"
+            "{field} is {size}, more than the {pods} pods that are placed together: lower it"
         )));
     }
     let is_even = (pods - 1).is_multiple_of(size);

@@ -148,5 +148,5 @@ fn pods_of_a_runai_job_are_grouped_by_their_names() {
     }
     let Refused(why) =
         Case::new(pod("p", "p"), vec![job(json!({ "parallelism": "2" }))]).group().unwrap_err();
-    assert_eq!(why, "spec.parallelism: must be a whole number");
+    assert_eq!(why, "spec.parallelism is \"2\": set it to a whole number from 0 to 2147483647");
 }

@@ -28,32 +28,62 @@ fn all_pods_are_placed_together() {
         ("TFJob", "tf", &[("PS", 2), ("Worker", 4)], Ok(6)),
         ("TFJob", "tf", &[("Worker", 2)], Ok(2)),
         ("TFJob", "tf", &[("Chief", 1), ("PS", 2), ("Worker", 3), ("Evaluator", 1)], Ok(7)),
-        ("TFJob", "tf", &[("Worker", 0)], Err("spec.tfReplicaSpecs.Worker.replicas: must be at least 1")),
+        (
+            "TFJob",
+            "tf",
+            &[("Worker", 0)],
+            Err("spec.tfReplicaSpecs.Worker.replicas is 0: set it to a whole number from 1 to 2147483647"),
+        ),
         (
             "TFJob",
             "tf",
             &[("PS", 1), ("Worker", 0)],
-            Err("spec.tfReplicaSpecs.Worker.replicas: must be at least 1"),
+            Err("spec.tfReplicaSpecs.Worker.replicas is 0: set it to a whole number from 1 to 2147483647"),
         ),
         ("XGBoostJob", "xgb", &[("Master", 1), ("Worker", 2)], Ok(3)),
-        ("XGBoostJob", "xgb", &[("Worker", 2)], Err("spec.xgbReplicaSpecs.Master: must be there")),
-        ("XGBoostJob", "xgb", &[("Master", 1)], Err("spec.xgbReplicaSpecs.Worker: must be there")),
+        (
+            "XGBoostJob",
+            "xgb",
+            &[("Worker", 2)],
+            Err("spec.xgbReplicaSpecs.Master is missing: the job cannot do without it"),
+        ),
+        (
+            "XGBoostJob",
+            "xgb",
+            &[("Master", 1)],
+            Err("spec.xgbReplicaSpecs.Worker is missing: the job cannot do without it"),
+        ),
         ("JAXJob", "jax", &[("Worker", 4)], Ok(4)),
-        ("JAXJob", "jax", &[("Master", 1)], Err("spec.jaxReplicaSpecs.Worker: must be there")),
+        (
+            "JAXJob",
+            "jax",
+            &[("Master", 1)],
+            Err("spec.jaxReplicaSpecs.Worker is missing: the job cannot do without it"),
+        ),
         ("MPIJob", "mpi", &[("Launcher", 1), ("Worker", 2)], Ok(3)),
-        ("MPIJob", "mpi", &[("Worker", 2)], Err("spec.mpiReplicaSpecs.Launcher: must be there")),
-        ("MPIJob", "mpi", &[("Launcher", 1)], Err("spec.mpiReplicaSpecs.Worker: must be there")),
+        (
+            "MPIJob",
+            "mpi",
+            &[("Worker", 2)],
+            Err("spec.mpiReplicaSpecs.Launcher is missing: the job cannot do without it"),
+        ),
+        (
+            "MPIJob",
+            "mpi",
+            &[("Launcher", 1)],
+            Err("spec.mpiReplicaSpecs.Worker is missing: the job cannot do without it"),
+        ),
         (
             "MPIJob",
             "mpi",
             &[("Launcher", 0), ("Worker", 2)],
-            Err("spec.mpiReplicaSpecs.Launcher.replicas: must be at least 1"),
+            Err("spec.mpiReplicaSpecs.Launcher.replicas is 0: set it to a whole number from 1 to 2147483647"),
         ),
         (
             "TFJob",
             "tf",
             &[("PS", 2_000_000_000), ("Worker", 147_483_648)],
-            Err("spec.tfReplicaSpecs: the sum of replicas must be at most 2147483647"),
+            Err("the replicas of spec.tfReplicaSpecs ask for more than 2147483647 pods: lower them"),
         ),
     ];
     for (kind, prefix, all, expected) in cases {
@@ -69,15 +99,15 @@ fn all_pods_are_placed_together() {
 #[test]
 fn replicas_have_to_be_said() {
     for (spec, why) in [
-        (json!({}), "spec.tfReplicaSpecs: must be there"),
-        (json!({ "tfReplicaSpecs": [] }), "spec.tfReplicaSpecs: must be an object"),
+        (json!({}), "spec.tfReplicaSpecs is missing: say there how many replicas each role has"),
+        (json!({ "tfReplicaSpecs": [] }), "spec.tfReplicaSpecs is a list: make it a map"),
         (
             json!({ "tfReplicaSpecs": { "Worker": {} } }),
-            "spec.tfReplicaSpecs.Worker.replicas: must be at least 1",
+            "spec.tfReplicaSpecs.Worker.replicas is missing: set it to a whole number of at least 1",
         ),
         (
             json!({ "tfReplicaSpecs": { "Worker": { "replicas": "2" } } }),
-            "spec.tfReplicaSpecs.Worker.replicas: must be a whole number",
+            "spec.tfReplicaSpecs.Worker.replicas is \"2\": set it to a whole number from 1 to 2147483647",
         ),
     ] {
         assert_eq!(min_of("kubeflow.org/v1", "TFJob", spec), Err(why.to_owned()));
@@ -93,7 +123,7 @@ fn a_user_may_say_how_many() {
     {
         let spec = |min: Value| json!({ "runPolicy": policy(min), field: roles(&[("Worker", 0)]) });
         assert_eq!(min_of("kubeflow.org/v1", kind, spec(json!(5))), Ok(5));
-        let why = "spec.runPolicy.schedulingPolicy.minAvailable: must be a whole number";
+        let why = "spec.runPolicy.schedulingPolicy.minAvailable is \"5\": set it to a whole number from 0 to 2147483647";
         assert_eq!(min_of("kubeflow.org/v1", kind, spec(json!("5"))), Err(why.to_owned()));
         assert_eq!(min_of("kubeflow.org/v1", kind, json!({ "runPolicy": policy(json!(5)) })), Ok(5));
     }
@@ -168,6 +198,6 @@ fn a_launcher_that_comes_later_is_taken_from_what_the_user_said() {
     assert_eq!(of(3, both()), Ok(2));
     // One pod has to be placed, whatever is taken away.
     assert_eq!(of(1, both()), Ok(1));
-    let why = "spec.mpiReplicaSpecs.Launcher.replicas: must be at least 1";
+    let why = "spec.mpiReplicaSpecs.Launcher.replicas is missing: set it to a whole number of at least 1";
     assert_eq!(of(3, roles(&[("Worker", 4)])), Err(why.to_owned()));
 }

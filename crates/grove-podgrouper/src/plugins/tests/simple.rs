@@ -38,6 +38,24 @@ fn owners_without_a_plugin_are_one_group() {
 }
 
 #[test]
+fn users_of_unknown_kinds_may_say_how_many() {
+    const KEY: &str = "kai.scheduler/batch-min-member";
+    for (api_version, kind) in
+        [("apps/v1", "StatefulSet"), ("apps/v1", "ReplicaSet"), ("example.com/v1", "Unknown")]
+    {
+        let of = |text: &str| {
+            let owner = annotated(object(api_version, kind, "o", "2"), &[(KEY, text)]);
+            Case::new(pod("p", "1"), vec![owner]).group().map(|it| it.min_members)
+        };
+        assert_eq!(of("4"), Ok(4), "{kind}");
+        for wrong in ["", "0", "-1", "many", "1.5"] {
+            let Refused(why) = of(wrong).unwrap_err();
+            assert!(why.starts_with("annotation kai.scheduler/batch-min-member: "), "{kind} {wrong}: {why}");
+        }
+    }
+}
+
+#[test]
 fn each_pod_of_a_deployment_is_a_group() {
     let set = object("apps/v1", "ReplicaSet", "web-1", "1");
     let topology = [("kai.scheduler/topology", "t"), ("kai.scheduler/topology-required-placement", "zone")];
@@ -103,14 +121,14 @@ fn an_aml_job_needs_all_its_nodes() {
     };
     assert_eq!(of(json!(3)), Ok(3));
     for (nodes, what) in [
-        (json!(null), "must be at least 1"),
-        (json!(0), "must be at least 1"),
-        (json!("3"), "must be a whole number"),
-        (json!(2.5), "must be a whole number"),
-        (json!(-1), "must be from 0 to 2147483647"),
+        (json!(null), "missing: set it to a whole number of at least 1"),
+        (json!(0), "0: set it to a whole number from 1 to 2147483647"),
+        (json!("3"), "\"3\": set it to a whole number from 1 to 2147483647"),
+        (json!(2.5), "2.5: set it to a whole number from 1 to 2147483647"),
+        (json!(-1), "-1: set it to a whole number from 1 to 2147483647"),
     ] {
         let path = "spec.job.options.envs.AZUREML_NODE_COUNT";
-        assert_eq!(of(nodes), Err(Refused(format!("{path}: {what}"))));
+        assert_eq!(of(nodes), Err(Refused(format!("{path} is {what}"))));
     }
     let bare = Case::new(pod("p", "2"), vec![object("amlarc.azureml.com/v1alpha1", "AmlJob", "aml", "1")]);
     assert!(bare.group().is_err());
