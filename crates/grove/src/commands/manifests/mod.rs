@@ -1,12 +1,13 @@
 //! `grove manifests`: everything that an installation needs, as plain YAML.
 //!
-//! `installation` checks what is asked for; `roles`, `workload` and `webhooks` make the objects; here they are put into
-//! an order in which they can be applied, and printed.
+//! `installation` checks what is asked for; `roles`, `workload`, `webhooks` and `pod_grouper` make the objects; here they are
+//! put into an order in which they can be applied, and printed.
 
 mod explain;
 mod installation;
 mod labels;
 mod pod;
+mod pod_grouper;
 mod roles;
 mod webhooks;
 mod workload;
@@ -71,6 +72,11 @@ pub(crate) struct Manifests {
     #[arg(long)]
     priority_class: bool,
 
+    /// Also what the pod grouper needs: for kube-scheduler, a policy by which pods that ask for it name their group
+    /// (Kubernetes 1.37).
+    #[arg(long)]
+    pod_grouper: bool,
+
     /// Leave out the Namespace.
     #[arg(long)]
     no_namespace: bool,
@@ -112,6 +118,8 @@ enum Kind {
     Deployment,
     MutatingWebhookConfiguration,
     ValidatingWebhookConfiguration,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
 }
 
 /// An object to print.
@@ -161,6 +169,9 @@ impl Manifests {
             objects.extend(workload::objects(installation)?);
         }
         objects.extend(webhooks::objects(installation)?);
+        if self.pod_grouper {
+            objects.extend(pod_grouper::objects()?);
+        }
         objects.retain(|it| self.only.is_empty() || self.only.contains(&it.kind));
         // Stable: within a kind the order is that of the code.
         objects.sort_by_key(|it| it.kind);
