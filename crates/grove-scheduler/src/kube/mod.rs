@@ -19,6 +19,7 @@ mod pod;
 mod topology;
 mod tree;
 mod validate;
+mod workload;
 
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ use crate::{
     capability::Capabilities,
     probe::{Probe, Probed},
     tree::Gang,
+    workload::WorkloadGroups,
 };
 
 /// The backend of the stock scheduler.
@@ -135,6 +137,10 @@ impl Scheduler for Kube {
 
     fn validate_pod_clique_set(&self, set: &PodCliqueSet, old: Option<&PodCliqueSet>) -> Findings {
         Findings { errors: validate::check(self.found.form, set, old), warnings: Vec::new() }
+    }
+
+    fn workloads(&self) -> Option<&dyn WorkloadGroups> {
+        self.found.form.has_groups().then_some(self as &dyn WorkloadGroups)
     }
 
     fn explain(&self, gang: &Gang, objects: &[Value]) -> Option<String> {

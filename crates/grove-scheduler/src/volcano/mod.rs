@@ -2,7 +2,8 @@
 //!
 //! What the installed Volcano understands is read from its CRD and its HyperNodes (`form`). A PodGroup has one level
 //! of sub-groups, so that a gang's tree is first laid out on it (`layout`) and then written down (`pod_group`). HyperNodes
-//! are made from a ClusterTopologyBinding and the labels of nodes (`hyper_nodes`).
+//! are made from a ClusterTopologyBinding and the labels of nodes (`hyper_nodes`). Pods that others made are told to it in
+//! `workload`.
 
 mod capabilities;
 mod explain;
@@ -12,6 +13,7 @@ mod layout;
 mod pod;
 mod pod_group;
 mod validate;
+mod workload;
 
 use std::sync::Arc;
 
@@ -34,6 +36,7 @@ use crate::{
     probe::{Probe, Probed},
     topology::TopologyTree,
     tree::Gang,
+    workload::WorkloadGroups,
 };
 use form::Form;
 
@@ -139,6 +142,10 @@ impl Scheduler for Installed {
 
     fn validate_pod_clique_set(&self, set: &PodCliqueSet, old: Option<&PodCliqueSet>) -> Findings {
         validate::validate(set, old)
+    }
+
+    fn workloads(&self) -> Option<&dyn WorkloadGroups> {
+        Some(self)
     }
 
     fn explain(&self, _: &Gang, objects: &[Value]) -> Option<String> {

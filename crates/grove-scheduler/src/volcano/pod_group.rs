@@ -98,7 +98,12 @@ fn policy(form: &Form, part: &Part<'_>, there: &Value) -> Result<Value, String> 
 
 /// A required level holds; it packs as closely as it can, so that a preferred one beside it needs no word. A preferred
 /// level alone cannot be named: that is said on the pods.
-fn network(form: &Form, required: Option<&str>, wish: bool, there: &Value) -> Result<Option<Value>, String> {
+pub(super) fn network(
+    form: &Form,
+    required: Option<&str>,
+    wish: bool,
+    there: &Value,
+) -> Result<Option<Value>, String> {
     if let Some(key) = required {
         // Volcano writes the number of the tier in the place of its name, and must not be fought over it.
         let number = match (form.tier(key)?, there["highestTierAllowed"].as_i64()) {

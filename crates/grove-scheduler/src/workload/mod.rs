@@ -4,7 +4,10 @@
 //! [`Scheduler::workloads`](crate::backend::Scheduler::workloads), and is asked through [`WorkloadGroups`]: for the object
 //! that its scheduler reads, and for what a pod carries to be found in it. Both are pure.
 
+#[cfg(test)]
+pub(crate) mod fixture;
 mod group;
+pub(crate) mod metadata;
 pub(crate) mod parts;
 
 use std::{collections::BTreeMap, fmt::Debug};
@@ -16,13 +19,23 @@ use crate::backend::RenderError;
 
 pub use group::{DEFAULT_QUEUE, Group, GroupOwner, Preemptibility, SubGroup, Topology};
 
+/// Label of pods and namespaces that want groups of a scheduler which does not make them for all its pods.
+pub const ENABLE_LABEL: &str = "grove.io/pod-grouper";
+/// Its value. With any other a pod stands aside though its namespace wants groups.
+pub const ENABLED: &str = "enabled";
+
 /// How a scheduler is told of groups whose pods exist already.
 pub trait WorkloadGroups: Send + Sync + Debug {
     /// The kind of the objects that groups become.
     fn resource(&self) -> ApiResource;
 
+    /// Name of the object that the pod needs: that of the group, unless a scheduler's pods say for good which one it is.
+    fn object_name<'a>(&self, group: &'a Group, _pod: &'a Value) -> &'a str {
+        &group.name
+    }
+
     /// What becomes of a group: `pod` is one of its members, the one that is being looked at, and `existing` the object
-    /// of the group's name, if there is one. What belongs to others after its creation is taken from there.
+    /// of [that name](Self::object_name), if there is one. What belongs to others after its creation is taken from there.
     ///
     /// The error is told to the user as it is.
     fn render(&self, group: &Group, pod: &Value, existing: Option<&Value>) -> Result<Told, RenderError>;

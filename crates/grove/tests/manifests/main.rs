@@ -185,6 +185,46 @@ fn kinds_can_be_chosen() {
 }
 
 #[test]
+fn a_policy_names_the_groups_of_pods_that_ask_for_it() {
+    let added =
+        objects(&["--pod-grouper", "--scheduler-name", "default-scheduler", "--only", "MutatingAdmissionPolicy,MutatingAdmissionPolicyBinding"]);
+    assert_eq!(kinds(&added), ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]);
+    let (policy, binding) = (&added[0], &added[1]);
+    assert_eq!(policy["apiVersion"], "admissionregistration.k8s.io/v1");
+    assert_eq!(binding["spec"], json!({ "policyName": policy["metadata"]["name"] }));
+    let spec = &policy["spec"];
+    // A pod is never refused because of it.
+    assert_eq!(spec["failurePolicy"], "Ignore");
+    let rules = json!([{ "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"] }]);
+    assert_eq!(spec["matchConstraints"], json!({ "resourceRules": rules }));
+    let conditions = spec["matchConditions"].as_array().unwrap();
+    let conditions: Vec<_> = conditions.iter().map(|it| it["expression"].as_str().unwrap()).collect();
+    assert_eq!(
+        conditions,
+        [
+            "object.metadata.?labels[?'grove.io/pod-grouper'].orValue(\
+             namespaceObject.metadata.?labels[?'grove.io/pod-grouper'].orValue('')) == 'enabled'",
+            "object.spec.?schedulerName.orValue('') in ['', 'default-scheduler']",
+            "!has(object.spec.schedulingGroup)",
+            "object.metadata.?ownerReferences.orValue([]).exists(it, it.?controller.orValue(false) \
+             && !(it.kind in ['DaemonSet', 'Node']) && !it.apiVersion.startsWith('grove.io/') \
+             && size(it.name) + size(it.uid) <= 249)",
+        ]
+    );
+    let mutation = "Object{metadata: Object.metadata{labels: {'grove.io/pod-grouper': 'enabled'}}, \
+        spec: Object.spec{schedulingGroup: Object.spec.schedulingGroup{\
+        podGroupName: 'pg-' + variables.owner.name + '-' + variables.owner.uid}}}";
+    let expected =
+        json!([{ "patchType": "ApplyConfiguration", "applyConfiguration": { "expression": mutation } }]);
+    assert_eq!(spec["mutations"], expected);
+    let owner = "object.metadata.ownerReferences.filter(it, it.?controller.orValue(false))[0]";
+    assert_eq!(spec["variables"], json!([{ "name": "owner", "expression": owner }]));
+
+    let without = objects(&[]);
+    assert!(!kinds(&without).contains(&"MutatingAdmissionPolicy"));
+}
+
+#[test]
 fn a_wrong_configuration_is_told_as_config_check_tells_it() {
     let config =
         configuration("wrong", "logLevel: loud\nleaderElection: { enabled: true, leaseDuration: 1s }\n");

@@ -1,6 +1,9 @@
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
 
-use crate::workload::{GroupOwner, SubGroup};
+use crate::workload::{
+    SubGroup,
+    fixture::{group, inside, leaf, parent, pod, topology},
+};
 
 use super::*;
 
@@ -11,46 +14,6 @@ mod parts;
 const NEWEST: Installed = Installed { form: Form::Delays, least: 0, default_queue: None };
 const V15: Installed = Installed { form: Form::MinSubGroup, least: 1, default_queue: None };
 const V12: Installed = Installed { form: Form::SubGroups, least: 1, default_queue: None };
-
-/// The group of the job `train`, with nothing that nobody asked for.
-fn group() -> Group {
-    Group {
-        namespace: "ns".to_owned(),
-        name: "pg-train-u1".to_owned(),
-        owner: GroupOwner {
-            api_version: "batch/v1".to_owned(),
-            kind: "Job".to_owned(),
-            name: "train".to_owned(),
-            uid: "u1".to_owned(),
-        },
-        queue: "team-a".to_owned(),
-        priority_class: "train".to_owned(),
-        min_members: 2,
-        ..Group::default()
-    }
-}
-
-fn leaf(name: &str, min_members: u32, pods: &[&str]) -> SubGroup {
-    let pods = pods.iter().map(|it| (*it).to_owned()).collect();
-    SubGroup { name: name.to_owned(), min_members, pods, ..SubGroup::default() }
-}
-
-fn parent(name: &str, min_sub_groups: u32) -> SubGroup {
-    SubGroup { name: name.to_owned(), min_sub_groups: Some(min_sub_groups), ..SubGroup::default() }
-}
-
-fn inside(parent: &str, part: SubGroup) -> SubGroup {
-    SubGroup { parent: Some(parent.to_owned()), ..part }
-}
-
-fn topology(required: Option<&str>, preferred: Option<&str>) -> Topology {
-    let owned = |it: Option<&str>| it.map(str::to_owned);
-    Topology { name: "dc".to_owned(), required: owned(required), preferred: owned(preferred) }
-}
-
-fn pod(name: &str) -> Value {
-    json!({ "metadata": { "name": name, "namespace": "ns" } })
-}
 
 fn grouped(kai: &Installed, group: &Group, existing: Option<&Value>) -> Grouped {
     match kai.render(group, &pod("p"), existing) {

@@ -4,6 +4,7 @@
 //! an order in which they can be applied, and printed.
 
 mod explain;
+mod group_policy;
 mod installation;
 mod labels;
 mod pod;
@@ -18,7 +19,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use grove_api::schema::CRDS;
+use grove_api::{constants::schedulers, schema::CRDS};
 use grove_podgrouper::Hub;
 use grove_scheduler::Registry;
 use k8s_openapi::api::core::v1::Namespace;
@@ -130,6 +131,8 @@ enum Kind {
     Deployment,
     MutatingWebhookConfiguration,
     ValidatingWebhookConfiguration,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
 }
 
 /// An object to print.
@@ -164,9 +167,12 @@ impl Manifests {
         if !self.no_namespace {
             objects.push(Object::new(Kind::Namespace, &namespace(&self.namespace))?);
         }
-        let (namespace, image, schedulers) = (&self.namespace, &self.image, &self.schedulers);
-        let grouper = PodGrouper { namespace, image, replicas: self.replicas, schedulers };
+        let (namespace, image, names) = (&self.namespace, &self.image, &self.schedulers);
+        let grouper = PodGrouper { namespace, image, replicas: self.replicas, schedulers: names };
         objects.extend(grouper.objects(registry, hub)?);
+        if names.iter().any(|it| it == schedulers::DEFAULT) {
+            objects.extend(group_policy::objects()?);
+        }
         Ok(self.chosen(objects))
     }
 
