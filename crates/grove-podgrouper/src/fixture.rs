@@ -106,7 +106,7 @@ impl Case {
         let owners: Vec<Owner> = self.owners.iter().map(Owner::of).collect();
         let top = self.owners.last().unwrap_or(&self.pod);
         let workload = Workload { pod: &self.pod, top, owners: &owners };
-        let plugin = plugin_of(top);
+        let plugin = plugin_of(top, &self.settings);
         let mut found = Found::default();
         for _ in 0..10 {
             let needs = plugin.needs(workload, &found, &self.settings)?;

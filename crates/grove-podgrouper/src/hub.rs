@@ -8,6 +8,7 @@ use crate::{
         Aml, BatchJob, CronJob, DefaultPlugin, Deployment, JAX, Mpi, Notebook, PodPlugin, RunaiJob,
         SpotRequest, TENSORFLOW, XGBOOST,
     },
+    settings::Settings,
     skip_owner::SkipOwner,
     workload::Kind,
 };
@@ -59,15 +60,38 @@ static TABLE: &[Row] = &[
     row("workspace.devfile.io", "v1alpha2", "DevWorkspace", &DefaultPlugin),
 ];
 
-/// The plugin for the owner at the top: that of its version, else that of any, else the default.
-pub fn plugin_of(top: &Value) -> &'static dyn Plugin {
+/// The plugin for the owner at the top: that of its version, else that of any, else the rule for its kind, else the default.
+pub fn plugin_of<'a>(top: &Value, settings: &'a Settings) -> &'a dyn Plugin {
     let kind = Kind::of(top);
-    exact(kind).or_else(|| exact(Kind { version: ANY, ..kind })).unwrap_or(&DefaultPlugin)
+    native(kind).or_else(|| rule(kind, settings)).unwrap_or(&DefaultPlugin)
 }
 
-/// The plugin below an owner that is skipped: that of its version, else the default.
-pub(crate) fn plugin_below(top: &Value) -> &'static dyn Plugin {
-    exact(Kind::of(top)).unwrap_or(&DefaultPlugin)
+/// The plugin below an owner that is skipped: that of its version, else the rule for its kind, else the default.
+pub(crate) fn plugin_below<'a>(top: &Value, settings: &'a Settings) -> &'a dyn Plugin {
+    let kind = Kind::of(top);
+    exact(kind).or_else(|| rule(kind, settings)).unwrap_or(&DefaultPlugin)
+}
+
+/// Name of what groups this owner, for people.
+pub fn plugin_name(top: &Value, settings: &Settings) -> String {
+    let kind = Kind::of(top);
+    match (native(kind), settings.rules.find(kind)) {
+        (None, Some(rule)) => format!("rule {}", rule.rule_name()),
+        (native, _) => native.unwrap_or(&DefaultPlugin).name().to_owned(),
+    }
+}
+
+/// All kinds that have plugins of their own.
+pub fn native_kinds() -> Vec<Kind<'static>> {
+    TABLE.iter().map(|(kind, _)| *kind).collect()
+}
+
+fn native(kind: Kind<'_>) -> Option<&'static dyn Plugin> {
+    exact(kind).or_else(|| exact(Kind { version: ANY, ..kind }))
+}
+
+fn rule<'a>(kind: Kind<'_>, settings: &'a Settings) -> Option<&'a dyn Plugin> {
+    settings.rules.find(kind).map(|it| it as &dyn Plugin)
 }
 
 fn exact(kind: Kind<'_>) -> Option<&'static dyn Plugin> {

@@ -20,6 +20,7 @@ mod plugins;
 mod preemptibility;
 mod priority;
 mod queue;
+pub mod rule;
 mod segments;
 mod settings;
 mod skip_owner;
@@ -33,7 +34,7 @@ use grove_scheduler::workload as group;
 pub use grove_scheduler::workload::{Group, GroupOwner, Preemptibility, SubGroup, Topology};
 
 pub use self::{
-    hub::plugin_of,
+    hub::{native_kinds, plugin_name, plugin_of},
     plugin::{Found, Need, Plugin, Refused},
     plugins::{Grove, JobSet, Knative, LeaderWorkerSet, PyTorchJob, Ray},
     settings::{KindDefault, Settings},

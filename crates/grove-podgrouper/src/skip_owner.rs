@@ -28,7 +28,7 @@ impl Plugin for SkipOwner {
         settings: &Settings,
     ) -> Result<Vec<Need>, Refused> {
         match Below::of(workload, found, settings)? {
-            Ok(below) => below.plugin().needs(below.workload(workload.pod), found, settings),
+            Ok(below) => below.plugin(settings).needs(below.workload(workload.pod), found, settings),
             Err(owner) => Ok(vec![need_of(&owner.object)]),
         }
     }
@@ -40,7 +40,7 @@ impl Plugin for SkipOwner {
         settings: &Settings,
     ) -> Result<Option<Group>, Refused> {
         match Below::of(workload, found, settings)? {
-            Ok(below) => below.plugin().group(below.workload(workload.pod), found, settings),
+            Ok(below) => below.plugin(settings).group(below.workload(workload.pod), found, settings),
             Err(owner) => Err(not_read(&owner.object)),
         }
     }
@@ -77,8 +77,8 @@ impl Below {
         Workload { pod, top: &self.top, owners: &self.owners }
     }
 
-    fn plugin(&self) -> &'static dyn Plugin {
-        hub::plugin_below(&self.top)
+    fn plugin<'a>(&self, settings: &'a Settings) -> &'a dyn Plugin {
+        hub::plugin_below(&self.top, settings)
     }
 }
 

@@ -44,13 +44,16 @@ fn every_kind_has_its_plugin() {
         ("", "", "default"),
     ];
     for (api_version, kind, expected) in cases {
-        assert_eq!(plugin_of(&object(api_version, kind, "o", "1")).name(), expected, "{api_version} {kind}");
+        let object = object(api_version, kind, "o", "1");
+        assert_eq!(plugin_of(&object, &Settings::default()).name(), expected, "{api_version} {kind}");
     }
 }
 
 #[test]
 fn below_a_skipped_owner_any_version_is_no_match() {
-    let below = |api_version: &str, kind: &str| plugin_below(&object(api_version, kind, "o", "1")).name();
+    let settings = Settings::default();
+    let below =
+        |api_version: &str, kind: &str| plugin_below(&object(api_version, kind, "o", "1"), &settings).name();
     assert_eq!(below("batch/v1", "Job"), "Job");
     assert_eq!(below("argoproj.io/v1alpha1", "Workflow"), "skip top owner");
     assert_eq!(below("run.ai/v1", "TrainingWorkload"), "default");

@@ -4,6 +4,7 @@ pub(crate) mod backends;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crds;
+pub(crate) mod grouping_rules;
 pub(crate) mod manifests;
 pub(crate) mod operator;
 pub(crate) mod rollout;
