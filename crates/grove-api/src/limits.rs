@@ -48,6 +48,17 @@ pub const MAX_TOPOLOGY_BINDINGS: usize = 16;
 /// Pack groups of a set.
 pub const MAX_PACK_GROUPS: usize = 64;
 
+/// Characters of a path of a grouping rule.
+pub const MAX_JSON_PATH: usize = 256;
+/// Steps of such a path.
+pub const MAX_JSON_PATH_STEPS: usize = 32;
+/// Values that such a path may find in an object.
+pub const MAX_JSON_PATH_RESULTS: usize = 10_000;
+/// Sub-groups in one grouping rule. Those that it makes of a list of the workload are counted when there is one.
+pub const MAX_RULE_SUB_GROUPS: usize = 64;
+/// Labels of a pod selector, its expressions, and the values of one.
+pub const MAX_SELECTOR: usize = 64;
+
 /// Bytes of one manifest file. The API server takes requests of 3 MiB and the store holds 1.5 MiB per object.
 pub const MAX_MANIFEST_BYTES: usize = 2 * 1024 * 1024;
 /// Nesting of a manifest.

@@ -51,6 +51,18 @@ pub(crate) const CLIQUE_ORDER_FIXED: &str =
 pub(crate) const GROUPS_FIXED: &str = "scaling groups cannot be added, removed or renamed after creation";
 pub(crate) const TOPOLOGY_FIXED: &str =
     "topology constraints cannot be added, removed or changed after creation";
+pub(crate) const RULE_TWO_MINIMA: &str =
+    "must not be set beside subGroups: the minima of the sub-groups are that of the group";
+pub(crate) const RULE_NO_SUB_GROUPS: &str = "needs subGroups: it says how many of them are placed together";
+pub(crate) const RULE_TOPOLOGY_NAME: &str = "needed by the levels of the topology";
+pub(crate) const RULE_SUB_GROUP_TWICE: &str = "every sub-group needs a name of its own";
+pub(crate) const RULE_TWO_RESTS: &str =
+    "only one sub-group may be without a podSelector: it takes the pods that no other takes";
+pub(crate) const RULE_NAME_OR_EACH: &str = "exactly one of name and forEach is needed";
+pub(crate) const RULE_PATH_OR_VALUE: &str = "exactly one of path and value is needed";
+pub(crate) const RULE_DEFAULT_ALONE: &str = "is for a path that finds nothing: set path, or value instead";
+pub(crate) const RULE_PRIORITY_EMPTY: &str = "at least one of path and default is needed";
+pub(crate) const RULE_NO_LEVEL: &str = "at least one of required and preferred is needed";
 pub(crate) const DOMAIN_TWICE: &str = "every level needs a domain of its own";
 pub(crate) const KEY_TWICE: &str = "every level needs a node label key of its own";
 pub(crate) const BINDING_TWICE: &str = "a scheduler may be listed once only";

@@ -12,10 +12,10 @@ use crate::{
     manifest::without_nulls,
     schema::{self, Crd},
     validation::{
-        Environment, Verdict, validate_create, validate_pod_clique, validate_scaling_group,
-        validate_topology_binding, validate_update,
+        Environment, Verdict, validate_create, validate_grouping_rule, validate_pod_clique,
+        validate_scaling_group, validate_topology_binding, validate_update,
     },
-    wire::{ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet},
+    wire::{ClusterTopologyBinding, GroupingRule, PodClique, PodCliqueScalingGroup, PodCliqueSet},
 };
 
 /// What became of one object.
@@ -125,6 +125,7 @@ fn review_body(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Envi
             typed(crd, value, |it: &ClusterTopologyBinding| validate_topology_binding(it, environment))
         }
         "PodClique" => typed(crd, value, |it: &PodClique| errors_only(validate_pod_clique(it))),
+        "GroupingRule" => typed(crd, value, |it: &GroupingRule| errors_only(validate_grouping_rule(it))),
         "PodCliqueScalingGroup" => {
             typed(crd, value, |it: &PodCliqueScalingGroup| errors_only(validate_scaling_group(it)))
         }

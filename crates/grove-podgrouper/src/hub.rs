@@ -1,6 +1,7 @@
 //! What groups which kind.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -44,14 +45,21 @@ enum Row {
 
 /// What groups a workload.
 enum By<'a> {
-    Plugin(&'a dyn Plugin, How),
+    Plugin(Chosen<'a>),
     Skipped,
+}
+
+/// A plugin, why it is that one, and its name for people.
+#[derive(Clone)]
+struct Chosen<'a> {
+    plugin: &'a dyn Plugin,
+    how: How,
+    name: Cow<'a, str>,
 }
 
 /// A plugin, and the workload as it sees it.
 struct Settled<'a> {
-    plugin: &'a dyn Plugin,
-    how: How,
+    chosen: Chosen<'a>,
     /// Owners that are skipped, the one at the top first.
     skipped: Vec<GroupOwner>,
     /// What is below them; `None` where there are none.
@@ -88,7 +96,7 @@ impl Hub {
         settings: &Settings,
     ) -> Result<Vec<Need>, Refused> {
         match self.settle(workload, found, settings)? {
-            Ok(settled) => settled.plugin.needs(settled.workload(workload), found, settings),
+            Ok(settled) => settled.chosen.plugin.needs(settled.workload(workload), found, settings),
             Err(unread) => Ok(vec![need_of(&unread)]),
         }
     }
@@ -101,7 +109,7 @@ impl Hub {
         settings: &Settings,
     ) -> Result<Option<Group>, Refused> {
         match self.settle(workload, found, settings)? {
-            Ok(settled) => settled.plugin.group(settled.workload(workload), found, settings),
+            Ok(settled) => settled.chosen.plugin.group(settled.workload(workload), found, settings),
             Err(unread) => Err(not_read(&unread)),
         }
     }
@@ -114,18 +122,17 @@ impl Hub {
         settings: &Settings,
     ) -> Result<Choice, Refused> {
         let settled = self.settle(workload, found, settings)?.map_err(|unread| not_read(&unread))?;
-        let Settled { plugin, how, skipped, below } = settled;
+        let Settled { chosen, skipped, below } = settled;
         let owner = below.map_or_else(|| workload.top_owner(), |it| it.top_owner());
-        Ok(Choice { plugin: plugin.name().to_owned(), how, skipped, owner })
+        Ok(Choice { plugin: chosen.name.into_owned(), how: chosen.how, skipped, owner })
     }
 
     /// Name of what groups this owner at the top, for people.
     pub fn plugin_name(&self, top: &Value, settings: &Settings) -> String {
-        match self.at_top(top, settings) {
-            By::Plugin(plugin, _) => plugin.name(),
-            By::Skipped => SKIPPED,
+        match self.of_kind(Kind::of(top), settings) {
+            By::Plugin(chosen) => chosen.name.into_owned(),
+            By::Skipped => SKIPPED.to_owned(),
         }
-        .to_owned()
     }
 
     /// All kinds with a row of their own, for the rights.
@@ -175,25 +182,32 @@ impl Hub {
         self.rows.iter().find(|(known, _)| **known == kind).map(|(_, row)| row)
     }
 
-    fn native(&self, kind: Kind<'_>) -> Option<By<'_>> {
-        self.row(kind).map(|(row, how)| match row {
-            Row::Plugin(plugin) => By::Plugin(plugin.as_ref(), how),
-            Row::Skipped => By::Skipped,
-        })
-    }
-
-    /// What groups the owner at the top: what is known of its kind, else the default.
-    fn at_top<'a>(&'a self, top: &Value, _: &'a Settings) -> By<'a> {
-        self.native(Kind::of(top)).unwrap_or(By::Plugin(&DEFAULT, How::Default))
+    /// What groups a kind: what is known of it, else the rule for it, else the default.
+    fn of_kind<'a>(&'a self, kind: Kind<'_>, settings: &'a Settings) -> By<'a> {
+        let plugin = |plugin: &'a dyn Plugin, how| {
+            By::Plugin(Chosen { plugin, how, name: Cow::Borrowed(plugin.name()) })
+        };
+        match self.row(kind) {
+            Some((Row::Plugin(own), how)) => plugin(own.as_ref(), how),
+            Some((Row::Skipped, _)) => By::Skipped,
+            None => match settings.rules.find(kind) {
+                Some(rule) => By::Plugin(Chosen {
+                    plugin: rule,
+                    how: How::Rule,
+                    name: Cow::Owned(format!("rule {}", rule.rule_name())),
+                }),
+                None => plugin(&DEFAULT, How::Default),
+            },
+        }
     }
 
     /// The same below an owner that is skipped. A pod is never skipped: there is nothing below it.
-    fn below(&self, below: &Below) -> By<'_> {
-        let native = self.native(Kind::of(below.top()));
-        match native {
-            None => By::Plugin(&DEFAULT, How::Default),
-            Some(By::Skipped) if below.is_pod() => By::Plugin(&DEFAULT, How::Default),
-            Some(by) => by,
+    fn below<'a>(&'a self, below: &Below, settings: &'a Settings) -> By<'a> {
+        match self.of_kind(Kind::of(below.top()), settings) {
+            By::Skipped if below.is_pod() => {
+                By::Plugin(Chosen { plugin: &DEFAULT, how: How::Default, name: Cow::Borrowed(DEFAULT.name()) })
+            }
+            by => by,
         }
     }
 
@@ -204,12 +218,12 @@ impl Hub {
         found: &Found,
         settings: &'a Settings,
     ) -> Result<Result<Settled<'a>, GroupOwner>, Refused> {
-        let mut by = self.at_top(workload.top, settings);
+        let mut by = self.of_kind(Kind::of(workload.top), settings);
         let mut skipped = Vec::new();
         let mut below: Option<Below> = None;
         loop {
-            if let By::Plugin(plugin, how) = by {
-                return Ok(Ok(Settled { plugin, how, skipped, below }));
+            if let By::Plugin(chosen) = by {
+                return Ok(Ok(Settled { chosen, skipped, below }));
             }
             let current = below.as_ref().map_or(workload, |it| it.workload(workload.pod));
             let next = match Below::of(current, found, settings)? {
@@ -217,7 +231,7 @@ impl Hub {
                 Err(unread) => return Ok(Err(unread.object.clone())),
             };
             skipped.push(current.top_owner());
-            by = self.below(&next);
+            by = self.below(&next, settings);
             below = Some(next);
         }
     }

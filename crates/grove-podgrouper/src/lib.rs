@@ -22,6 +22,7 @@ mod priority;
 pub mod process;
 mod queue;
 pub mod rights;
+pub mod rule;
 mod segments;
 mod settings;
 mod skip_owner;

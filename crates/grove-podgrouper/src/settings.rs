@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{group::Preemptibility, workload::Kind};
+use crate::{group::Preemptibility, rule::Rules, workload::Kind};
 
 /// Settings of the grouper. The default is that of its flags.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Settings {
     pub kinds: Vec<KindDefault>,
     /// PriorityClasses that there are.
     pub priority_classes: BTreeSet<String>,
+    /// What users say of kinds that have no plugin.
+    pub rules: Rules,
 }
 
 /// What a kind gets where nobody says otherwise.
@@ -52,6 +54,7 @@ impl Default for Settings {
             searches_legacy: true,
             kinds: Vec::new(),
             priority_classes: BTreeSet::new(),
+            rules: Rules::default(),
         }
     }
 }

@@ -58,7 +58,7 @@ impl Cli {
             Command::Rollout(command) => command.run(),
             Command::Status(command) => command.run(),
             Command::Why(command) => command.run(),
-            Command::Group(command) => command.run(),
+            Command::Group(command) => command.run(&hub),
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),
             Command::Completions(command) => command.run(),

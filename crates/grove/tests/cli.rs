@@ -215,6 +215,27 @@ spec:
     );
 }
 
+#[test]
+fn grouping_rules_that_would_not_be_used_are_warned_about() {
+    let rule = |name: &str, kind: &str| {
+        format!(
+            "---\napiVersion: scheduler.grove.io/v1alpha1\nkind: GroupingRule\nmetadata: {{ name: {name} }}\n\
+             spec: {{ match: {kind} }}\n"
+        )
+    };
+    let run = "{ group: example.com, version: v1, kind: Run }";
+    let job = "{ group: batch, version: v1, kind: Job }";
+    let text = [rule("b", run), rule("a", run), rule("c", job)].concat();
+    let output = grove_with(&["validate", "-f", "-"], &text);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    for said in [
+        "<stdin>:5: warning: spec.match: not used: rule a is for the same kind and goes first",
+        "<stdin>:15: warning: spec.match: not used: Job is grouped by a plugin of its own",
+    ] {
+        assert!(stdout(&output).contains(said), "{}", stdout(&output));
+    }
+}
+
 /// A Topology of Kueue, and a set with this policy.
 fn in_hall(policy: &str) -> String {
     format!(

@@ -138,6 +138,26 @@ pub mod scheduler_backend_ready {
     pub const NOT_CONFIGURED: &str = "BackendNotConfigured";
 }
 
+/// GroupingRule: whether it can be understood, and whether groups are made by it. Ours.
+pub mod grouping_rule {
+    /// Condition type.
+    pub const COMPILED: &str = "Compiled";
+    /// Reason of [`COMPILED`] True.
+    pub const VALID: &str = "RuleValid";
+    /// Reason of [`COMPILED`] False; the message lists the fields.
+    pub const INVALID: &str = "RuleInvalid";
+    /// Condition type.
+    pub const ACTIVE: &str = "Active";
+    /// Reason of [`ACTIVE`] True.
+    pub const IN_FORCE: &str = "RuleInForce";
+    /// Reason of [`ACTIVE`] False: see [`COMPILED`].
+    pub const NOT_COMPILED: &str = "NotCompiled";
+    /// Reason of [`ACTIVE`] False: Grove groups the kind itself.
+    pub const NATIVE_KIND: &str = "NativeKind";
+    /// Reason of [`ACTIVE`] False: another rule for the kind goes first.
+    pub const OTHER_RULE_FIRST: &str = "OtherRuleFirst";
+}
+
 /// PodCliqueSet: the chosen scheduler passes over something the set asks for. Present only while it does.
 pub const SCHEDULER_CAPABILITY_GAP: &str = "SchedulerCapabilityGap";
 /// Reason of [`SCHEDULER_CAPABILITY_GAP`].

@@ -1,4 +1,4 @@
-//! The six CustomResourceDefinitions.
+//! The CustomResourceDefinitions.
 
 use std::sync::OnceLock;
 
@@ -11,9 +11,10 @@ use crate::{
     constants::{GROUP, SCHEDULER_GROUP, VERSION},
     field::{Path, Segment},
     wire::{
-        ClusterTopologyBindingSpec, ClusterTopologyBindingStatus, PodCliqueScalingGroupSpec,
-        PodCliqueScalingGroupStatus, PodCliqueSetSpec, PodCliqueSetStatus, PodCliqueSpec, PodCliqueStatus,
-        PodGangSpec, PodGangStatus, SchedulerBackendSpec, SchedulerBackendStatus,
+        ClusterTopologyBindingSpec, ClusterTopologyBindingStatus, GroupingRuleSpec, GroupingRuleStatus,
+        PodCliqueScalingGroupSpec, PodCliqueScalingGroupStatus, PodCliqueSetSpec, PodCliqueSetStatus,
+        PodCliqueSpec, PodCliqueStatus, PodGangSpec, PodGangStatus, SchedulerBackendSpec,
+        SchedulerBackendStatus,
     },
 };
 
@@ -45,7 +46,7 @@ const MIN_BREACHED: Column =
     ("MinBreached", r#".status.conditions[?(@.type=="MinAvailableBreached")].status"#, "string", true);
 
 /// All kinds, in the order in which they are installed.
-pub static CRDS: [Crd; 6] = [
+pub static CRDS: [Crd; 7] = [
     Crd {
         group: GROUP,
         kind: "PodClique",
@@ -164,6 +165,28 @@ pub static CRDS: [Crd; 6] = [
         collect: collect::<SchedulerBackendSpec, SchedulerBackendStatus>,
         spec_type: "SchedulerBackendSpec",
         status_type: "SchedulerBackendStatus",
+        schema: OnceLock::new(),
+    },
+    Crd {
+        group: SCHEDULER_GROUP,
+        kind: "GroupingRule",
+        plural: "groupingrules",
+        short: "gr",
+        namespaced: false,
+        scale_selector: None,
+        columns: &[
+            ("Group", ".spec.match.group", "string", false),
+            ("Kind", ".spec.match.kind", "string", false),
+            ("Compiled", r#".status.conditions[?(@.type=="Compiled")].status"#, "string", false),
+            ("Active", r#".status.conditions[?(@.type=="Active")].status"#, "string", false),
+            ("Groups", ".status.groups", "integer", false),
+            AGE,
+        ],
+        description: "GroupingRule says how the pod grouper groups the pods of a kind of workloads that it does not \
+                      know.",
+        collect: collect::<GroupingRuleSpec, GroupingRuleStatus>,
+        spec_type: "GroupingRuleSpec",
+        status_type: "GroupingRuleStatus",
         schema: OnceLock::new(),
     },
 ];

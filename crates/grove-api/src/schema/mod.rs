@@ -16,4 +16,6 @@ mod structural;
 pub use check::check;
 pub(crate) use check::check_at;
 pub use crd::{CRDS, Crd};
+#[cfg(test)]
+pub(crate) use patterns::JSON_PATH;
 pub(crate) use patterns::{DURATION, SERVICE_NAME};

@@ -4,6 +4,7 @@
 //! difference between absent and empty to know what to add.
 
 mod duration;
+mod grouping_rule;
 mod kueue_topology;
 mod lost_node;
 mod pod_clique;
@@ -20,7 +21,13 @@ mod topology_binding;
 mod topology_constraint;
 
 pub use duration::{DurationError, GoDuration};
-pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+pub use grouping_rule::{
+    CountSource, ForEach, GroupingRule, GroupingRuleSpec, GroupingRuleStatus, KindMatch, NameKey,
+    NameKeyFrom, PrioritySource, SubGroupRule, TextSource, TopologySource,
+};
+pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    Condition, LabelSelector, LabelSelectorRequirement, Time,
+};
 pub use kueue_topology::{KueueTopology, KueueTopologyLevel, KueueTopologySpec};
 pub use lost_node::{LossReason, LostNode};
 pub use pod_clique::{

@@ -28,9 +28,18 @@ fn findings(verdict: &Verdict) -> Vec<String> {
 
 #[test]
 fn every_base_is_valid() {
-    for name in
-        ["pair", "grouped", "sharing", "packed", "policy", "binding", "clique", "scaling-group", "gang"]
-    {
+    for name in [
+        "pair",
+        "grouped",
+        "sharing",
+        "packed",
+        "policy",
+        "binding",
+        "clique",
+        "scaling-group",
+        "gang",
+        "grouping-rule",
+    ] {
         match review(&table::base(name), &table::environment(true, true)) {
             Review::Checked(verdict) => assert_eq!(verdict, Verdict::default(), "{name}"),
             Review::Foreign => panic!("{name}: not one of our kinds"),
@@ -171,6 +180,10 @@ fn messages_say_what_to_do() {
     assert_eq!(
         message("start-order-cycle"),
         r#"spec.template.cliques[0].spec.startsAfter: Invalid value: ["b"]: cliques wait for each other: a → b → a"#
+    );
+    assert_eq!(
+        message("rule-path-without-dot"),
+        r#"spec.subGroups[1].minMember.path: Invalid value: "min": character 1: a path begins with a dot, as .spec.replicas"#
     );
     assert!(message("scheduler-binary-name").contains("default-scheduler"));
     assert!(message("label-value-number").contains("put it in quotes"));

@@ -14,11 +14,11 @@ use tokio::{
     sync::Mutex,
     time::{Instant, timeout},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::{debug, info};
 
 use super::object_key::{KindName, ObjectKey};
-use crate::{hub::Hub, workload::Kind};
+use crate::{hub::Hub, rule::Rules, workload::Kind};
 
 /// How long the first list of a kind may hold anybody up.
 const FILL: Duration = Duration::from_secs(10);
@@ -57,12 +57,18 @@ struct Served {
     is_namespaced: bool,
     reads: Reads,
     /// Where it may not be listed, there is none.
-    cache: Option<Cache<DynamicObject>>,
+    watch: Option<Watch>,
     tried: Instant,
 }
 
-/// What groups depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A watch of a kind. It ends when nobody needs it any more.
+struct Watch {
+    cache: Cache<DynamicObject>,
+    _running: DropGuard,
+}
+
+/// What groups depend on, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reads {
     Metadata,
     Spec,
@@ -85,6 +91,7 @@ impl Objects {
         &self,
         key: &ObjectKey,
         uid: Option<&str>,
+        rules: &Rules,
     ) -> Result<Arc<DynamicObject>, NotRead> {
         if key.kind.is_pod() {
             // Not all pods of a cluster are worth a watch.
@@ -92,8 +99,8 @@ impl Objects {
             let api = Api::namespaced_with(self.client.clone(), &key.namespace, &resource);
             return get(api, key, Reads::Metadata).await;
         }
-        let served = self.served(&key.kind).await?;
-        if let Some(cache) = &served.cache {
+        let served = self.served(&key.kind, rules).await?;
+        if let Some(Watch { cache, .. }) = &served.watch {
             // A watch that is slow to start holds nobody up for ever.
             let _ = timeout(FILL, cache.synced()).await;
             let namespace = if served.is_namespaced { key.namespace.as_str() } else { "" };
@@ -112,9 +119,11 @@ impl Objects {
     }
 
     /// Finds out what a kind is, and watches it where it may be.
-    async fn served(&self, kind: &KindName) -> Result<Arc<Served>, NotRead> {
+    async fn served(&self, kind: &KindName, rules: &Rules) -> Result<Arc<Served>, NotRead> {
         let mut kinds = self.kinds.lock().await;
-        if let Some(known) = kinds.get(kind).filter(|it| it.cache.is_some() || it.tried.elapsed() < AGAIN) {
+        let reads = self.reads(Kind::parse(&kind.api_version, &kind.kind), rules);
+        let is_enough = |it: &Served| it.reads >= reads && (it.watch.is_some() || it.tried.elapsed() < AGAIN);
+        if let Some(known) = kinds.get(kind).filter(|it| is_enough(it)) {
             return Ok(Arc::clone(known));
         }
         let Kind { group, version, kind: name } = Kind::parse(&kind.api_version, &kind.kind);
@@ -131,11 +140,10 @@ impl Objects {
             Err(kube::Error::Api(status)) if status.code == 403 => false,
             Err(error) => return Err(NotRead::Failed(error.to_string())),
         };
-        let reads = self.reads(Kind::parse(&kind.api_version, &kind.kind));
         let served = Arc::new(Served {
             is_namespaced: capabilities.scope == Scope::Namespaced,
             reads,
-            cache: may_list.then(|| self.watch(kind, all, reads)),
+            watch: may_list.then(|| self.watch(kind, all, reads)),
             resource,
             tried: Instant::now(),
         });
@@ -153,7 +161,11 @@ impl Objects {
         Ok(served)
     }
 
-    fn reads(&self, kind: Kind<'_>) -> Reads {
+    fn reads(&self, kind: Kind<'_>, rules: &Rules) -> Reads {
+        // A rule may name any field.
+        if rules.find(kind).is_some() {
+            return Reads::Status;
+        }
         match (self.hub.reads_spec(kind), self.hub.reads_status(kind)) {
             (_, true) => Reads::Status,
             (true, false) => Reads::Spec,
@@ -161,7 +173,7 @@ impl Objects {
         }
     }
 
-    fn watch(&self, kind: &KindName, api: Api<DynamicObject>, reads: Reads) -> Cache<DynamicObject> {
+    fn watch(&self, kind: &KindName, api: Api<DynamicObject>, reads: Reads) -> Watch {
         let cache: Cache<DynamicObject> = Cache::of_kind(&kind.kind, &self.metrics);
         let (changed, kind) = (Arc::clone(&self.changed), kind.clone());
         cache.listen(move |change| {
@@ -177,8 +189,9 @@ impl Objects {
             Reads::Spec => prune_status,
             Reads::Status => prune,
         };
-        tokio::spawn(inform(api, watcher::Config::default(), cache.clone(), prune, self.stop.clone()));
-        cache
+        let stop = self.stop.child_token();
+        tokio::spawn(inform(api, watcher::Config::default(), cache.clone(), prune, stop.clone()));
+        Watch { cache, _running: stop.drop_guard() }
     }
 }
 

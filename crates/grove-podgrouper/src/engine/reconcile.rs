@@ -208,27 +208,27 @@ impl Look<'_> {
         if pod.owners().is_empty() && is_in_a_group {
             return Ok(None);
         }
-        let chain = self.owners(pod).await?;
+        let settings = self.grouper.settings.now();
+        let chain = self.owners(pod, &settings).await?;
         if chain.owners.iter().any(|it| it.annotations.get(SKIP).is_some_and(|it| it == "true")) {
             return Ok(None);
         }
         let workload =
             Workload { pod: &value, top: chain.top.as_ref().unwrap_or(&value), owners: &chain.owners };
-        let settings = self.grouper.settings.now();
         let found = self.answers(workload, &settings).await?;
         let group =
             self.grouper.hub.group(workload, &found, &settings).map_err(|it| Trouble::lasting(it.0))?;
         Ok(group.map(|group| in_node_pool(group, &value, &settings)))
     }
 
-    async fn owners(&mut self, pod: &PodView) -> Result<Chain, Trouble> {
+    async fn owners(&mut self, pod: &PodView, settings: &Settings) -> Result<Chain, Trouble> {
         let (grouper, key) = (self.grouper, self.key);
         let read = &mut self.read;
         let chain = owners_of(pod, |object, uid| {
             // Before it is read: what changes from now on is told.
             grouper.dependents.add(key, &object);
             read.insert(object.clone());
-            async move { grouper.objects.read(&object, Some(&uid)).await }
+            async move { grouper.objects.read(&object, Some(&uid), &settings.rules).await }
         });
         chain.await.map_err(|it| Trouble { why: it.why, needs_time: it.needs_time })
     }
@@ -244,21 +244,21 @@ impl Look<'_> {
                 return Ok(found);
             }
             for need in open {
-                let answer = self.answer(&need).await?;
+                let answer = self.answer(&need, settings).await?;
                 found.put(need, answer);
             }
         }
         Err(Trouble::lasting(format!("the plugin of the workload asked for more than {ROUNDS} times")))
     }
 
-    async fn answer(&mut self, need: &Need) -> Result<Vec<Value>, Trouble> {
+    async fn answer(&mut self, need: &Need, settings: &Settings) -> Result<Vec<Value>, Trouble> {
         let namespace = &self.key.namespace;
         match need {
             Need::Object { api_version, kind, name } => {
                 let key = ObjectKey::new(api_version, kind, namespace, name);
                 self.grouper.dependents.add(self.key, &key);
                 self.read.insert(key.clone());
-                match self.grouper.objects.read(&key, None).await {
+                match self.grouper.objects.read(&key, None, &settings.rules).await {
                     Ok(object) => Ok(vec![value_of(&object, &key.kind)]),
                     Err(NotRead::Absent | NotRead::NoKind) => Ok(Vec::new()),
                     Err(NotRead::Forbidden) => Err(Trouble {

@@ -22,6 +22,8 @@ pub enum How {
     Kind,
     /// It is that of the kind in any version.
     AnyVersion,
+    /// A GroupingRule is for the kind.
+    Rule,
     /// Nothing is known of the kind.
     Default,
 }

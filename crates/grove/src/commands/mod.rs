@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crds;
 pub(crate) mod group;
+pub(crate) mod grouping_rules;
 pub(crate) mod manifests;
 pub(crate) mod operator;
 pub(crate) mod pod_grouper;

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{
     cli::Outcome,
-    commands::config::load_configuration,
+    commands::{config::load_configuration, grouping_rules},
     findings::{Finding, Format, Report, Severity, Skipped, source_line},
     input::{self, Source},
 };
@@ -93,7 +93,8 @@ fn validate(sources: &[Source], registry: &Registry, mut environment: Environmen
     for (_, document) in &documents {
         add_topology(&document.value, &mut environment);
     }
-    for (source, document) in &documents {
+    let mut unused = grouping_rules::warnings(documents.iter().map(|(_, it)| &it.value));
+    for (place, (source, document)) in documents.iter().enumerate() {
         if document.value["kind"] == "OperatorConfiguration" {
             report.checked += 1;
             match registry.with_known(|known| config::load(&document.value, known)) {
@@ -113,6 +114,7 @@ fn validate(sources: &[Source], registry: &Registry, mut environment: Environmen
                 report.checked += 1;
                 report.errors(source, document, verdict.errors);
                 report.warnings(source, document, verdict.warnings);
+                report.warnings(source, document, unused.remove(&place).into_iter().collect());
             }
         }
     }

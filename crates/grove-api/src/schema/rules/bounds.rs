@@ -19,6 +19,18 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("SetSharing", "name", "minLength", json!(1)),
         ("GroupSharing", "name", "minLength", json!(1)),
         ("SharingRef", "name", "minLength", json!(1)),
+        ("KindMatch", "group", "pattern", json!(patterns::API_GROUP)),
+        ("KindMatch", "version", "pattern", json!(patterns::ANY_VERSION)),
+        ("KindMatch", "kind", "pattern", json!(patterns::KIND)),
+        ("NameKey", "path", "pattern", json!(patterns::JSON_PATH)),
+        ("NameKey", "default", "pattern", json!(patterns::DNS_LABEL)),
+        ("CountSource", "path", "pattern", json!(patterns::JSON_PATH)),
+        ("TextSource", "path", "pattern", json!(patterns::JSON_PATH)),
+        ("PrioritySource", "path", "pattern", json!(patterns::JSON_PATH)),
+        ("ForEach", "path", "pattern", json!(patterns::JSON_PATH)),
+        ("ForEach", "name", "pattern", json!(patterns::JSON_PATH)),
+        ("ForEach", "podLabel", "pattern", json!(patterns::LABEL_KEY)),
+        ("SubGroupRule", "name", "pattern", json!(patterns::DNS_LABEL)),
     ] {
         if let Some(schema) = field_of(definitions, type_, field) {
             schema.insert(keyword.to_owned(), value);
@@ -33,6 +45,7 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("PodCliqueScalingGroupStatus", &["availableReplicas", "scheduledReplicas", "updatedReplicas"]),
         ("PodCliqueSetStatus", &["availableReplicas", "updatedReplicas"]),
         ("SchedulerBackendStatus", &["default"]),
+        ("GroupingRuleStatus", &["groups"]),
         ("PodCliqueScalingGroupSpec", &["cliqueNames", "replicas"]),
         ("HeadlessServiceConfig", &["publishNotReadyAddresses"]),
         ("io.k8s.api.resource.v1.ResourceClaimTemplateSpec", &["spec"]),

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod create;
+mod grouping;
 mod restarts;
 mod rule;
 mod template;
@@ -41,6 +42,12 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("TopologyPack", topology::pack()),
         ("SchedulingPolicyConfig", topology::policy()),
         ("ClusterTopologyBindingSpec", topology::binding()),
+        ("GroupingRuleSpec", grouping::spec()),
+        ("SubGroupRule", grouping::sub_group()),
+        ("CountSource", grouping::source()),
+        ("TextSource", grouping::source()),
+        ("PrioritySource", grouping::priority()),
+        ("TopologySource", grouping::topology()),
     ] {
         if let Some(Value::Object(schema)) = definitions.get_mut(type_) {
             put(schema, &rules);

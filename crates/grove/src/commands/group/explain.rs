@@ -106,6 +106,7 @@ fn reason(choice: &Choice) -> String {
     match choice.how {
         How::Kind => format!("it is that of {kind} in {api_version}"),
         How::AnyVersion => format!("it is that of {kind} in any version"),
+        How::Rule => format!("it is for {kind} in {api_version}, which has no plugin"),
         How::Default => format!("there is none for {kind} in {api_version}"),
     }
 }

@@ -15,9 +15,12 @@ mod text;
 use std::io;
 
 use clap::Args;
-use grove_api::manifest::{self, Document};
-use grove_podgrouper::{Hub, Settings};
-use serde::Serialize;
+use grove_api::{
+    manifest::{self, Document},
+    wire::GroupingRule,
+};
+use grove_podgrouper::{Hub, Kind, Settings, rule::Rules};
+use serde::{Deserialize, Serialize};
 
 use self::{objects::Objects, shown::Explained};
 use crate::{
@@ -30,7 +33,7 @@ use crate::{
 /// Explain which group the pods of a manifest would be in, and why, without a cluster.
 ///
 /// Reads YAML or JSON with any number of objects: pods and what owns them, or just workloads. For a workload without pods
-/// in the input pods are imagined from its templates. What an API server fills in and is not there is shown as <uid>.
+/// in the input pods are imagined from its templates. GroupingRules of the input are in force. What an API server fills in and is not there is shown as <uid>.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove group --explain -f job.yaml\n  \
@@ -70,7 +73,7 @@ struct Answer {
 }
 
 impl GroupCommand {
-    pub(crate) fn run(self) -> io::Result<Outcome> {
+    pub(crate) fn run(self, hub: &Hub) -> io::Result<Outcome> {
         let sources = input::read(&self.files)?;
         let mut report = Report::default();
         let mut objects = Objects::default();
@@ -84,10 +87,9 @@ impl GroupCommand {
                 Err(error) => report.unreadable(source, &error),
             }
         }
-        let hub = Hub::builtin();
-        imaginary::add(&mut objects, &hub, &mut report);
-        let settings = self.settings(&objects);
-        let pods = explain::explain(&objects, &hub, &settings, &mut report);
+        imaginary::add(&mut objects, hub, &mut report);
+        let settings = self.settings(&objects, hub);
+        let pods = explain::explain(&objects, hub, &settings, &mut report);
         if pods.is_empty() && report.outcome() == Outcome::Success {
             report.print_aside()?;
             let text = "no pod in the input, and no workload with a pod template at a known place";
@@ -102,13 +104,18 @@ impl GroupCommand {
         Ok(outcome)
     }
 
-    fn settings(&self, objects: &Objects<'_>) -> Settings {
+    fn settings(&self, objects: &Objects<'_>, hub: &Hub) -> Settings {
+        let rules = objects.all().filter(|it| it.value["kind"] == "GroupingRule");
+        let rules: Vec<GroupingRule> =
+            rules.filter_map(|it| GroupingRule::deserialize(&it.value).ok()).collect();
+        let native: Vec<Kind<'_>> = hub.kinds().collect();
         let of_input = objects.all().filter(|it| it.value["kind"] == "PriorityClass");
         let classes = of_input.map(|it| it.name().to_owned()).chain(self.priority_class.iter().cloned());
         Settings {
             queue_label: self.queue_label_key.clone(),
             node_pool_label: self.nodepool_label_key.clone(),
             priority_classes: classes.collect(),
+            rules: Rules::compile(&rules, &native).0,
             ..Settings::default()
         }
     }
