@@ -11,6 +11,7 @@ mod pod;
 mod pod_group;
 mod rival;
 mod said;
+mod seen;
 mod sub_groups;
 mod topology;
 mod validate;
@@ -36,6 +37,7 @@ use crate::{
     probe::{Probe, Probed},
     topology::TopologyPart,
     tree::Gang,
+    workload::GroupReader,
 };
 use form::Form;
 
@@ -98,6 +100,10 @@ impl SchedulerBackend for KaiBackend {
     fn init(&self, config: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
         let default_queue = config.get(DEFAULT_QUEUE).and_then(Value::as_str).filter(|it| !it.is_empty());
         Ok(Arc::new(Installed { form: Form::of(cluster)?, default_queue: default_queue.map(str::to_owned) }))
+    }
+
+    fn groups(&self) -> Option<&dyn GroupReader> {
+        Some(&seen::Groups)
     }
 
     fn examples(&self) -> Vec<Example> {

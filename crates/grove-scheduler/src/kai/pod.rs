@@ -8,9 +8,9 @@ use crate::tree::Gang;
 use super::{Installed, pod_group};
 
 /// By which KAI finds the PodGroup of a pod.
-const POD_GROUP: &str = "pod-group-name";
+pub(super) const POD_GROUP: &str = "pod-group-name";
 /// By which KAI finds the sub-group of a pod.
-const SUB_GROUP: &str = "kai.scheduler/subgroup-name";
+pub(super) const SUB_GROUP: &str = "kai.scheduler/subgroup-name";
 /// Keeps KAI's own pod grouper away, from 0.15 on.
 const SKIP_GROUPER: &str = "kai.scheduler/skip-podgrouper";
 /// For people who look at a pod: its gang.

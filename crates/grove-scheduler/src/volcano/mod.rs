@@ -11,6 +11,7 @@ mod hyper_nodes;
 mod layout;
 mod pod;
 mod pod_group;
+mod seen;
 mod validate;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use crate::{
     probe::{Probe, Probed},
     topology::TopologyTree,
     tree::Gang,
+    workload::GroupReader,
 };
 use form::Form;
 
@@ -90,6 +92,10 @@ impl SchedulerBackend for VolcanoBackend {
 
     fn init(&self, _: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
         Ok(Arc::new(Installed { form: Form::of(cluster)? }))
+    }
+
+    fn groups(&self) -> Option<&dyn GroupReader> {
+        Some(&seen::Groups)
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -8,11 +8,11 @@ use crate::{affinity, tree::Gang};
 use super::{form::Form, layout};
 
 /// By which the scheduler finds the PodGroup of a pod.
-const GROUP: &str = "scheduling.k8s.io/group-name";
+pub(super) const GROUP: &str = "scheduling.k8s.io/group-name";
 /// By which other parts of Volcano do.
 const VOLCANO_GROUP: &str = "scheduling.volcano.sh/group-name";
 /// By which minTaskMember counts pods.
-const TASK: &str = "volcano.sh/task-spec";
+pub(super) const TASK: &str = "volcano.sh/task-spec";
 
 pub(super) fn prepare(form: &Form, pod: &mut Pod, gang: &Gang) -> Result<(), String> {
     let group = pod.metadata.labels.as_ref().and_then(|it| it.get(labels::POD_CLIQUE)).cloned();
