@@ -52,7 +52,7 @@ impl Cli {
             Command::Operator(command) => command.run(registry),
             Command::Rollout(command) => command.run(),
             Command::Status(command) => command.run(),
-            Command::Why(command) => command.run(),
+            Command::Why(command) => command.run(registry),
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),
             Command::Completions(command) => command.run(),
