@@ -204,9 +204,11 @@ impl Hub {
     /// The same below an owner that is skipped. A pod is never skipped: there is nothing below it.
     fn below<'a>(&'a self, below: &Below, settings: &'a Settings) -> By<'a> {
         match self.of_kind(Kind::of(below.top()), settings) {
-            By::Skipped if below.is_pod() => {
-                By::Plugin(Chosen { plugin: &DEFAULT, how: How::Default, name: Cow::Borrowed(DEFAULT.name()) })
-            }
+            By::Skipped if below.is_pod() => By::Plugin(Chosen {
+                plugin: &DEFAULT,
+                how: How::Default,
+                name: Cow::Borrowed(DEFAULT.name()),
+            }),
             by => by,
         }
     }

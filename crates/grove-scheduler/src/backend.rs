@@ -22,7 +22,7 @@ use crate::{
     topology::{TopologyPart, TopologyTree},
     tree::Gang,
     words::{MAX_LINE, clean, cut},
-    workload::WorkloadGroups,
+    workload::{GroupReader, WorkloadGroups},
 };
 
 /// Version of this interface, by semantic versioning: within a major version no method is removed or changes its
@@ -74,6 +74,11 @@ pub trait SchedulerBackend: Send + Sync + Debug {
     /// Clusters on which its answers differ, for the tables of what it can do.
     fn examples(&self) -> Vec<Example> {
         Vec::new()
+    }
+
+    /// How its groups are read, for whoever explains why pods wait. `None` where it has no groups of its own.
+    fn groups(&self) -> Option<&dyn GroupReader> {
+        None
     }
 
     /// As the configuration needs to know it.

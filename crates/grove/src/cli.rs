@@ -57,7 +57,7 @@ impl Cli {
             Command::PodGrouper(command) => command.run(registry, hub),
             Command::Rollout(command) => command.run(),
             Command::Status(command) => command.run(),
-            Command::Why(command) => command.run(),
+            Command::Why(command) => command.run(registry),
             Command::Group(command) => command.run(&hub),
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),

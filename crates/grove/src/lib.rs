@@ -1,5 +1,6 @@
 //! Grove on the command line, for whatever schedulers and kinds of workloads a binary brings along.
 
+mod amount;
 mod cli;
 mod cluster;
 mod columns;

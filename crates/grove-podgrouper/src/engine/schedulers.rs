@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use grove_api::constants::schedulers;
 use grove_probe::probe;
 use grove_runtime::{Cache, Index, InformerMetrics, differ_in_status_only, inform};
-use grove_scheduler::{Probed, Registry, Scheduler, SchedulerBackend};
+use grove_scheduler::{
+    Probed, Registry, Scheduler, SchedulerBackend,
+    workload::{ENABLE_LABEL, ENABLED},
+};
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject},
@@ -25,8 +28,6 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 const LOOK_AGAIN: Duration = Duration::from_mins(5);
 /// How long the first list of groups may take.
 const FILL: Duration = Duration::from_secs(30);
-/// Label of pods of the stock scheduler that are to be grouped: it is never done to every pod of a cluster.
-pub(crate) const OPT_IN: &str = "grove.io/pod-grouper=enabled";
 
 /// Who is told of a group that somebody changed or deleted, by namespace and name.
 pub(crate) type OnGroupChange = Arc<dyn Fn(&str, &str) + Send + Sync>;
@@ -114,7 +115,9 @@ impl Served {
 
     /// Which pods are watched.
     fn selection(&self, labels: &str) -> watcher::Config {
-        let opt_in = (self.backend.name() == schedulers::DEFAULT).then_some(OPT_IN);
+        // It is never done to every pod of a cluster.
+        let opt_in = format!("{ENABLE_LABEL}={ENABLED}");
+        let opt_in = (self.backend.name() == schedulers::DEFAULT).then_some(opt_in.as_str());
         let labels: Vec<&str> =
             opt_in.into_iter().chain([labels].into_iter().filter(|it| !it.is_empty())).collect();
         let config = watcher::Config::default().fields(&format!("spec.schedulerName={}", self.name));

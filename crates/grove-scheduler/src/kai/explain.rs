@@ -28,10 +28,8 @@ const HEADS: [&str; 6] = [
 
 /// What KAI's newest answer says of the PodGroup.
 pub(super) fn explain(objects: &[Value]) -> Option<String> {
-    let conditions = objects.iter().filter_map(|it| it["status"]["schedulingConditions"].as_array());
-    // The freshest one is always the last.
-    let condition = conditions.flatten().next_back().filter(|it| it["status"] == "True")?;
-    let reasons = condition["reasons"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let condition = newest(objects)?;
+    let reasons = reasons(condition);
     let mut messages: Vec<String> =
         reasons.iter().filter_map(|it| it["message"].as_str()).map(clean).collect();
     if messages.is_empty() {
@@ -40,6 +38,22 @@ pub(super) fn explain(objects: &[Value]) -> Option<String> {
     }
     let pool = condition["nodePool"].as_str().unwrap_or_default();
     folded(&messages).map(|it| in_pool(pool, it))
+}
+
+/// The condition with KAI's newest answer, where that is a refusal.
+fn newest(objects: &[Value]) -> Option<&Value> {
+    let conditions = objects.iter().filter_map(|it| it["status"]["schedulingConditions"].as_array());
+    // The freshest one is always the last.
+    conditions.flatten().next_back().filter(|it| it["status"] == "True")
+}
+
+fn reasons(condition: &Value) -> &[Value] {
+    condition["reasons"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The explanations of KAI's newest answer.
+pub(super) fn explanations(object: &Value) -> &[Value] {
+    newest(std::slice::from_ref(object)).map(reasons).unwrap_or_default()
 }
 
 /// What KAI says of one pod.

@@ -11,6 +11,7 @@ mod pod;
 mod pod_group;
 mod rival;
 mod said;
+mod seen;
 mod sub_groups;
 mod topology;
 mod validate;
@@ -37,7 +38,7 @@ use crate::{
     probe::{Probe, Probed},
     topology::TopologyPart,
     tree::Gang,
-    workload::WorkloadGroups,
+    workload::{GroupReader, WorkloadGroups},
 };
 use form::Form;
 
@@ -104,6 +105,10 @@ impl SchedulerBackend for KaiBackend {
             least: form::least(cluster),
             default_queue: default_queue.map(str::to_owned),
         }))
+    }
+
+    fn groups(&self) -> Option<&dyn GroupReader> {
+        Some(&seen::Groups)
     }
 
     fn examples(&self) -> Vec<Example> {

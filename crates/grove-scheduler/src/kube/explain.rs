@@ -30,6 +30,11 @@ pub(super) fn explain(gang: &Gang, objects: &[Value]) -> Option<String> {
     about_itself.or(refusals.first()).map(Refusal::sentence)
 }
 
+/// One sentence about a PodGroup, if it is refused.
+pub(super) fn explain_group(object: &Value) -> Option<String> {
+    Refusal::of(object).map(|it| it.sentence())
+}
+
 /// A PodGroup that the scheduler refuses.
 struct Refusal<'a> {
     group: &'a Value,

@@ -16,6 +16,7 @@ mod flat;
 mod form;
 mod objects;
 mod pod;
+mod seen;
 mod topology;
 mod tree;
 mod validate;
@@ -42,7 +43,7 @@ use crate::{
     capability::Capabilities,
     probe::{Probe, Probed},
     tree::Gang,
-    workload::WorkloadGroups,
+    workload::{GroupReader, WorkloadGroups},
 };
 
 /// The backend of the stock scheduler.
@@ -91,6 +92,10 @@ impl SchedulerBackend for KubeBackend {
             Found { form: Form::Plain(capabilities::SWITCHED_OFF), preemption_policy: false }
         };
         Ok(Arc::new(Kube { found }))
+    }
+
+    fn groups(&self) -> Option<&dyn GroupReader> {
+        Some(&seen::Groups)
     }
 
     fn examples(&self) -> Vec<Example> {

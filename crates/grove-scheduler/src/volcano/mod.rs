@@ -12,6 +12,7 @@ mod hyper_nodes;
 mod layout;
 mod pod;
 mod pod_group;
+mod seen;
 mod validate;
 mod workload;
 
@@ -36,7 +37,7 @@ use crate::{
     probe::{Probe, Probed},
     topology::TopologyTree,
     tree::Gang,
-    workload::WorkloadGroups,
+    workload::{GroupReader, WorkloadGroups},
 };
 use form::Form;
 
@@ -93,6 +94,10 @@ impl SchedulerBackend for VolcanoBackend {
 
     fn init(&self, _: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
         Ok(Arc::new(Installed { form: Form::of(cluster)? }))
+    }
+
+    fn groups(&self) -> Option<&dyn GroupReader> {
+        Some(&seen::Groups)
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -2,13 +2,16 @@
 //!
 //! The pod grouper finds out which pods belong together ([`Group`]); a backend that can place them says so with
 //! [`Scheduler::workloads`](crate::backend::Scheduler::workloads), and is asked through [`WorkloadGroups`]: for the object
-//! that its scheduler reads, and for what a pod carries to be found in it. Both are pure.
+//! that its scheduler reads, and for what a pod carries to be found in it. Groups that are there already, whoever made
+//! them, are read by a [`GroupReader`] ([`SchedulerBackend::groups`](crate::backend::SchedulerBackend::groups)). All of it
+//! is pure.
 
 #[cfg(test)]
 pub(crate) mod fixture;
 mod group;
 pub(crate) mod metadata;
 pub(crate) mod parts;
+mod seen;
 
 use std::{collections::BTreeMap, fmt::Debug};
 
@@ -18,6 +21,7 @@ use serde_json::Value;
 use crate::backend::RenderError;
 
 pub use group::{DEFAULT_QUEUE, Group, GroupOwner, Preemptibility, SubGroup, Topology};
+pub use seen::{About, Bound, GroupReader, Minimum, QueueShare, Refusal, ResourceShare, SeenGroup, SeenPart};
 
 /// Label of pods and namespaces that want groups of a scheduler which does not make them for all its pods.
 pub const ENABLE_LABEL: &str = "grove.io/pod-grouper";

@@ -186,8 +186,13 @@ fn kinds_can_be_chosen() {
 
 #[test]
 fn a_policy_names_the_groups_of_pods_that_ask_for_it() {
-    let added =
-        objects(&["--pod-grouper", "--scheduler-name", "default-scheduler", "--only", "MutatingAdmissionPolicy,MutatingAdmissionPolicyBinding"]);
+    let added = objects(&[
+        "--pod-grouper",
+        "--scheduler-name",
+        "default-scheduler",
+        "--only",
+        "MutatingAdmissionPolicy,MutatingAdmissionPolicyBinding",
+    ]);
     assert_eq!(kinds(&added), ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]);
     let (policy, binding) = (&added[0], &added[1]);
     assert_eq!(policy["apiVersion"], "admissionregistration.k8s.io/v1");

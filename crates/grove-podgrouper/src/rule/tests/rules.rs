@@ -2,10 +2,7 @@ use super::{
     super::{Outcome, Rules},
     *,
 };
-use crate::{
-    fixture::object,
-    hub::Hub,
-};
+use crate::{fixture::object, hub::Hub};
 
 fn for_kind(name: &str, group: &str, version: &str, kind: &str) -> GroupingRule {
     rule(name, json!({ "match": { "group": group, "version": version, "kind": kind } }))

@@ -5,7 +5,7 @@ use k8s_openapi::{
     apimachinery::pkg::api::resource::Quantity,
 };
 
-use super::amount::Amount;
+use crate::amount::Amount;
 
 /// What a pod takes of `resource`: its containers together with its sidecars, or what it takes while an init container runs,
 /// whichever is more; and what the pod itself costs.

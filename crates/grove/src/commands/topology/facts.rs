@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::amount::Amount;
+use crate::amount::Amount;
 
 /// All that was read.
 #[derive(Clone, Debug, Default)]

@@ -1,10 +1,10 @@
 //! Nodes, pods and gangs for tests, as short as they can be.
 
 use super::{
-    amount::Amount,
     facts::{BoundPod, Facts, Gang, GangName, Kind, Level, Node, NodeState, Topology},
     known::HOST,
 };
+use crate::amount::Amount;
 
 pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 pub(super) const RACK: &str = "topology.kubernetes.io/rack";

@@ -14,12 +14,14 @@ use kube::{
 use serde::de::DeserializeOwned;
 
 use super::{
-    amount::Amount,
     demand,
     facts::{BoundPod, Facts, Gang, GangName, Kind, Level, Node, NodeState, Topology},
     naming, natural,
 };
-use crate::cluster::{Cluster, failure};
+use crate::{
+    amount::Amount,
+    cluster::{Cluster, failure},
+};
 
 /// Objects in one answer.
 const PAGE: u32 = 500;

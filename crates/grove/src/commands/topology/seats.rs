@@ -8,10 +8,10 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    amount::Amount,
     facts::{Facts, GangName, Node, Topology},
     natural,
 };
+use crate::amount::Amount;
 
 /// A gang that has pods on nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

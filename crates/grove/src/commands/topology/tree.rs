@@ -8,11 +8,11 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    amount::Amount,
     facts::{Level, Node, NodeState},
     natural,
     seats::Seat,
 };
+use crate::amount::Amount;
 
 /// A domain of some level, or all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

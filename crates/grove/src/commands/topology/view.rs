@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{
-    amount::Amount,
     facts::{Facts, GangName, Kind, Level, Topology},
     natural,
     nesting::Nesting,
     seats::{seats, unseated},
     tree::{Domain, UsedNode, grow},
 };
+use crate::amount::Amount;
 
 /// Domains of a level that are shown where nobody says how far to go.
 const MANY: usize = 64;

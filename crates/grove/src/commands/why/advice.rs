@@ -1,14 +1,13 @@
 //! What would help a gang: a pure function of why it waits.
 
-use std::collections::BTreeMap;
-
 use grove_api::constants::{labels, schedulers};
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 
 use super::{
     cause::Cause,
-    facts::{Around, node},
+    facts::Around,
+    room,
     words::{Shortage, is_of_api_server, is_over_quota, lacks_queue, lacks_topology, resource_quota},
 };
 
@@ -112,16 +111,10 @@ fn no_place(words: &str, around: &Around<'_>) -> Vec<String> {
     let mut shortage = Shortage::read(words).unwrap_or_default();
     // A scheduler with one group for all calls it like the gang.
     shortage.group = shortage.group.filter(|it| *it != around.name());
-    let mut advice = vec![room(&shortage, around)];
-    if let Some(level) = shortage.level {
-        advice.push(format!("or require a wider level of the topology than {level}"));
-    }
-    if words.contains("untolerated taint") {
-        advice.push("or let the pods tolerate the taints of the nodes that have room".to_owned());
-    }
-    if words.contains("node affinity/selector") {
-        advice.push("or see whether any node has the labels that the pods select".to_owned());
-    }
+    let is_of = |pod: &&Pod| {
+        shortage.group.is_none_or(|it| pod.labels().get(labels::POD_CLIQUE).is_some_and(|own| own == it))
+    };
+    let mut advice = room::help(words, &shortage, around.pods().filter(is_of));
     if let Some(group) = shortage.group {
         let set = &around.facts.set;
         advice.push(format!(
@@ -129,53 +122,6 @@ fn no_place(words: &str, around: &Around<'_>) -> Vec<String> {
         ));
     }
     advice
-}
-
-/// `free, or add nodes with, room for 2 more pods of chat-0-decode (each 8 nvidia.com/gpu) in one domain of rack`
-fn room(shortage: &Shortage<'_>, around: &Around<'_>) -> String {
-    let count = match shortage.pods {
-        Some(1) => "1 more pod".to_owned(),
-        Some(count) => format!("{count} more pods"),
-        None => "its pods".to_owned(),
-    };
-    let whose = shortage.group.map(|it| format!(" of {it}")).unwrap_or_default();
-    let is_of = |pod: &&Pod| {
-        shortage.group.is_none_or(|it| pod.labels().get(labels::POD_CLIQUE).is_some_and(|own| own == it))
-    };
-    let sizes: Vec<String> = {
-        let mut sizes: Vec<String> =
-            around.pods().filter(|it| node(it).is_none()).filter(is_of).map(size).collect();
-        sizes.sort();
-        sizes.dedup();
-        sizes
-    };
-    let each = match sizes.as_slice() {
-        [size] if !size.is_empty() => format!(" (each {size})"),
-        _ => String::new(),
-    };
-    let place = shortage.level.map(|it| format!(" in one domain of {it}")).unwrap_or_default();
-    format!("free, or add nodes with, room for {count}{whose}{each}{place}")
-}
-
-/// What a pod asks of devices; of all else nodes have plenty, or the words say it.
-fn size(pod: &Pod) -> String {
-    let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
-    for container in pod.spec.iter().flat_map(|it| &it.containers) {
-        let Some(resources) = &container.resources else { continue };
-        // Of a device, a limit without a request is a request.
-        let asked = resources.requests.iter().flatten().chain(resources.limits.iter().flatten());
-        let mut own: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, quantity) in asked.filter(|it| it.0.contains('/')) {
-            if let Ok(count) = quantity.0.parse() {
-                own.insert(name, count);
-            }
-        }
-        for (name, count) in own {
-            let sum = devices.entry(name).or_default();
-            *sum = sum.saturating_add(count);
-        }
-    }
-    devices.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

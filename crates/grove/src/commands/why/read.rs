@@ -13,39 +13,50 @@ use serde::de::DeserializeOwned;
 use super::{Target, facts::Facts};
 use crate::cluster::{Cluster, failure};
 
-/// All that is known; `None` where there is no such object.
-pub(super) async fn read(cluster: &Cluster, namespace: &str, target: &Target) -> io::Result<Option<Facts>> {
+/// What was found.
+pub(super) enum Answer {
+    /// All that is known of gangs.
+    Gangs(Box<Facts>),
+    /// A pod that is in no gang of Grove's.
+    Foreign(Box<Pod>),
+    /// There is no such object.
+    Missing,
+}
+
+/// Asks about gangs.
+pub(super) async fn read(cluster: &Cluster, namespace: &str, target: &Target) -> io::Result<Answer> {
     let place = Place { cluster, namespace };
     let mut facts = Facts { namespace: namespace.to_owned(), ..Facts::default() };
     match target {
         Target::Set(name) => {
             if place.named::<PodCliqueSet>(name).await?.is_none() {
-                return Ok(None);
+                return Ok(Answer::Missing);
             }
             facts.set.clone_from(name);
             facts.pods = place.labelled(labels::PART_OF, name).await?;
         }
         Target::Gang(name) => {
-            let Some(gang) = place.named::<PodGang>(name).await? else { return Ok(None) };
+            let Some(gang) = place.named::<PodGang>(name).await? else { return Ok(Answer::Missing) };
             facts.set = label(&gang, labels::PART_OF);
             facts.gang = Some(name.clone());
             facts.pods = place.labelled(labels::POD_GANG, name).await?;
         }
         Target::Pod(name) => {
-            let Some(pod) = place.named::<Pod>(name).await? else { return Ok(None) };
+            let Some(pod) = place.named::<Pod>(name).await? else { return Ok(Answer::Missing) };
             let gang = label(&pod, labels::POD_GANG);
             if gang.is_empty() {
-                return Err(io::Error::other(format!("pod {name:?} belongs to no gang of Grove's")));
+                return Ok(Answer::Foreign(Box::new(pod)));
             }
             facts.set = label(&pod, labels::PART_OF);
             facts.pod = Some(name.clone());
             facts.pods = place.labelled(labels::POD_GANG, &gang).await?;
             facts.gang = Some(gang);
         }
+        Target::Other(..) => return Ok(Answer::Missing),
     }
     facts.gangs = place.labelled(labels::PART_OF, &facts.set).await?;
     facts.backends = backends(cluster).await?;
-    Ok(Some(facts))
+    Ok(Answer::Gangs(Box::new(facts)))
 }
 
 fn label<K: Resource>(object: &K, key: &str) -> String {

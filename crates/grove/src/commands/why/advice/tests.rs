@@ -4,6 +4,7 @@ use super::*;
 use crate::commands::why::{
     facts::Facts,
     fixture::{after, chat, gang, gpus, pod},
+    room::size,
 };
 
 /// What is advised for a gang `chat-0` with these pods.

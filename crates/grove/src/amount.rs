@@ -7,32 +7,32 @@ use serde::{Serialize, Serializer};
 
 /// An amount, in thousandths: nothing finer is ever asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Amount(i128);
+pub(crate) struct Amount(i128);
 
 /// More digits than this are not an amount of anything.
 const MAX_DIGITS: usize = 24;
 
 impl Amount {
     /// What an API server has checked; what is no amount is none.
-    pub(super) fn of(quantity: &Quantity) -> Self {
+    pub(crate) fn of(quantity: &Quantity) -> Self {
         parse(&quantity.0).map(Self).unwrap_or_default()
     }
 
-    pub(super) fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// What is left; never less than nothing, also where more is used than there is.
-    pub(super) fn left_after(self, used: Self) -> Self {
+    pub(crate) fn left_after(self, used: Self) -> Self {
         Self(self.0.saturating_sub(used.0).max(0))
     }
 
     /// For people: bytes are told in GiB.
-    pub(super) fn text(self, resource: &str) -> String {
+    pub(crate) fn text(self, resource: &str) -> String {
         const GIB: i128 = 1000 * 1024 * 1024 * 1024;
         let bytes = ["memory", "ephemeral-storage"].contains(&resource) || resource.starts_with("hugepages-");
         if !bytes || self.0 == 0 {
@@ -123,7 +123,7 @@ fn scale(suffix: &str) -> Option<(u16, i32)> {
 
 #[cfg(test)]
 impl Amount {
-    pub(super) fn whole(count: i64) -> Self {
+    pub(crate) fn whole(count: i64) -> Self {
         Self(i128::from(count) * 1000)
     }
 }
