@@ -127,6 +127,13 @@ impl Hub {
         Ok(Choice { plugin: chosen.name.into_owned(), how: chosen.how, skipped, owner })
     }
 
+    /// Name of the GroupingRule that groups a workload, where it is one.
+    pub fn rule_of(&self, workload: Workload<'_>, found: &Found, settings: &Settings) -> Option<String> {
+        let choice = self.choice(workload, found, settings).ok().filter(|it| it.how == How::Rule)?;
+        let kind = Kind::parse(&choice.owner.api_version, &choice.owner.kind);
+        settings.rules.find(kind).map(|it| it.rule_name().to_owned())
+    }
+
     /// Name of what groups this owner at the top, for people.
     pub fn plugin_name(&self, top: &Value, settings: &Settings) -> String {
         match self.of_kind(Kind::of(top), settings) {

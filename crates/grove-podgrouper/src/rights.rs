@@ -67,6 +67,13 @@ pub fn rights(hub: &Hub, backends: &[&dyn SchedulerBackend], needed: &Needed) ->
             "only classes that exist are used",
         ),
         everywhere(
+            "scheduler.grove.io",
+            &["groupingrules"],
+            &["list", "watch"],
+            "rules say how pods of other kinds are grouped",
+        ),
+        everywhere("scheduler.grove.io", &["groupingrules/status"], &["patch"], "whether a rule is used"),
+        everywhere(
             "apiextensions.k8s.io",
             &["customresourcedefinitions"],
             &["get"],

@@ -257,7 +257,7 @@ grove_scheduler_backend_info{{backend_name=\"default-scheduler\",version=\"1.2.0
         ours.info("a");
         assert_eq!(
             rows(),
-            ["{backend_name=\"a\",version=\"1.2.0\"} 1", "{backend_name=\"b\",version=\"1.1.0\"} 1"]
+            ["{backend_name=\"a\",version=\"1.2.0\"} 1", "{backend_name=\"b\",version=\"1.2.0\"} 1"]
         );
         ours.lost("a");
         ours.lost("never there");

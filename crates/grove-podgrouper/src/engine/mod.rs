@@ -4,7 +4,7 @@
 //! has of each scheduler; `owners` climbs from a pod to the owner at the top, through `objects`; plugins decide
 //! ([`Hub`](crate::Hub)); `group_change` and `pod_change` are what has to be written; `reconcile` does one pod after the
 //! other. `dependents` knows whose group an object matters to, so that a change takes effect without an event of a pod;
-//! `settings_watch` and `namespaces` are what an admin sets in the cluster; `warnings` is what users are told.
+//! `settings_watch`, `rules` and `namespaces` are what an admin sets in the cluster; `warnings` is what users are told.
 
 mod dependents;
 mod group_change;
@@ -17,6 +17,7 @@ mod owners;
 mod pod_change;
 mod pod_view;
 mod reconcile;
+mod rules;
 mod schedulers;
 mod settings_watch;
 mod turns;
@@ -36,6 +37,7 @@ use self::{
     namespaces::Namespaces,
     object_key::{ObjectKey, PodKey},
     objects::Objects,
+    rules::RulesWatch,
     schedulers::{Around, Served},
     settings_watch::SettingsWatch,
     turns::Turns,
@@ -79,6 +81,7 @@ pub struct Grouper {
     objects: Objects,
     dependents: Arc<Dependents>,
     settings: Arc<SettingsWatch>,
+    rules: Arc<RulesWatch>,
     namespaces: Namespaces,
     queue: Queue<PodKey>,
     turns: Turns,
@@ -133,6 +136,7 @@ impl Grouper {
                 options.kind_defaults.clone(),
                 &informers,
             )),
+            rules: Arc::new(RulesWatch::new(Arc::clone(&hub), &informers)),
             namespaces: Namespaces::new(options.namespace_labels.clone(), &informers),
             writer: Writer::new(client.clone(), "grove-podgrouper"),
             warnings: Arc::new(Warnings::new(events)),
@@ -169,6 +173,13 @@ impl Grouper {
             }
         });
         let weak = Arc::downgrade(self);
+        self.rules.listen(move |rules| {
+            if let Some(this) = weak.upgrade() {
+                this.settings.put_rules(rules);
+                (0..this.schedulers.len()).for_each(|it| this.wake_all(it));
+            }
+        });
+        let weak = Arc::downgrade(self);
         self.namespaces.listen(move |namespace| {
             if let Some(this) = weak.upgrade() {
                 (0..this.schedulers.len()).for_each(|it| this.wake_namespace(it, namespace));
@@ -188,10 +199,11 @@ impl Grouper {
         }
         let (this, token) = (Arc::clone(self), stop.clone());
         tasks.spawn(async move {
-            let (settings, namespaces) = (&this.settings, &this.namespaces);
+            let client = || this.client.clone();
             tokio::join!(
-                settings.watch(this.client.clone(), token.clone()),
-                namespaces.watch(this.client.clone(), token)
+                this.settings.watch(client(), token.clone()),
+                this.rules.watch(client(), token.clone()),
+                this.namespaces.watch(client(), token)
             );
         });
         stop.cancelled().await;
@@ -237,6 +249,7 @@ impl Grouper {
         let Some(ready) = served.ready() else { return };
         if ready.groups.get(namespace, group).is_none() {
             self.warnings.forget(&served.name, namespace, group);
+            self.rules.used((scheduler, namespace.to_owned(), group.to_owned()), None);
         }
         let Some(workloads) = ready.scheduler.workloads() else { return };
         let pods = served.in_namespace.get(namespace);
@@ -288,7 +301,7 @@ impl Grouper {
             stop.cancelled().await;
             self.queue.close();
         };
-        tokio::join!(workers, ending);
+        tokio::join!(workers, ending, self.rules.report(&self.writer, stop.clone()));
     }
 
     /// Whether nothing is left to be done.

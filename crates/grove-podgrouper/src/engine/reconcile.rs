@@ -59,7 +59,14 @@ impl Grouper {
         let group = look.group(&pod).await;
         self.dependents.keep(&key, &look.read);
         let told = match group {
-            Ok(Some(group)) => self.tell(&key, &pod, &ready, group).await?,
+            Ok(Some((group, rule))) => {
+                let of_group = (key.scheduler, key.namespace.clone(), group.name.clone());
+                let told = self.tell(&key, &pod, &ready, group).await?;
+                if told.is_ok() {
+                    self.rules.used(of_group, rule.as_deref());
+                }
+                told
+            }
             Ok(None) => return Ok(Outcome::Done),
             Err(trouble) => Err(trouble),
         };
@@ -200,8 +207,8 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The group of the pod; `None` where it is to be left alone.
-    async fn group(&mut self, pod: &PodView) -> Result<Option<Group>, Trouble> {
+    /// The group of the pod, and the rule that made it, if one did; `None` where the pod is to be left alone.
+    async fn group(&mut self, pod: &PodView) -> Result<Option<(Group, Option<String>)>, Trouble> {
         let value = pod.to_value();
         let is_in_a_group = self.ready.scheduler.workloads().and_then(|it| it.group_of(&value)).is_some();
         // Its user made the group.
@@ -216,9 +223,10 @@ impl Look<'_> {
         let workload =
             Workload { pod: &value, top: chain.top.as_ref().unwrap_or(&value), owners: &chain.owners };
         let found = self.answers(workload, &settings).await?;
-        let group =
-            self.grouper.hub.group(workload, &found, &settings).map_err(|it| Trouble::lasting(it.0))?;
-        Ok(group.map(|group| in_node_pool(group, &value, &settings)))
+        let hub = &self.grouper.hub;
+        let group = hub.group(workload, &found, &settings).map_err(|it| Trouble::lasting(it.0))?;
+        let rule = hub.rule_of(workload, &found, &settings);
+        Ok(group.map(|group| (in_node_pool(group, &value, &settings), rule)))
     }
 
     async fn owners(&mut self, pod: &PodView, settings: &Settings) -> Result<Chain, Trouble> {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::kind_defaults;
-use crate::settings::Settings;
+use crate::{rule::Rules, settings::Settings};
 
 /// Settings as they are now.
 pub(crate) struct SettingsWatch {
@@ -46,6 +46,12 @@ impl SettingsWatch {
 
     pub(crate) fn now(&self) -> Arc<Settings> {
         Arc::clone(&self.now.read())
+    }
+
+    /// These rules are in force from now on.
+    pub(crate) fn put_rules(&self, rules: Rules) {
+        let mut now = self.now.write();
+        *now = Arc::new(Settings { rules, ..Settings::clone(&now) });
     }
 
     /// Calls `changed` when settings differ from what they were.

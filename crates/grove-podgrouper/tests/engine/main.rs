@@ -3,5 +3,6 @@
 mod budget;
 mod changes;
 mod kinds;
+mod rules;
 mod trouble;
 mod world;

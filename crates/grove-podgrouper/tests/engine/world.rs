@@ -10,6 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use grove_api::schema::CRDS;
 use grove_apiserver::{
     Action, ApiServer, ApiService, Body as ServerBody, DeleteOptions, PatchBody, Resource, Resources,
     WriteRequest,
@@ -159,6 +160,9 @@ fn resources() -> Resources {
         .with(cluster("scheduling.k8s.io", "PriorityClass", "priorityclasses"))
         .with_crd(&pod_groups())
         .unwrap();
+    for crd in CRDS.iter().filter(|it| it.name().starts_with("groupingrules.")) {
+        resources = resources.with_crd(&crd.to_value()).unwrap();
+    }
     for (group, version, kind, plural) in kinds {
         resources = resources.with(Resource::custom(group, version, kind, plural));
     }

@@ -1,7 +1,7 @@
 //! The sub-groups of a workload's PodGroup.
 //!
 //! KAI from 0.15 on takes the tree as it is. Before, every sub-group is needed with at least one pod: where a workload
-//! needs only some of its parts, the PodGroup has none of them, because a gang that waits for pods which come later never
+//! needs only some of its parts, or no pod of one, the PodGroup has none of them, because a gang that waits for pods which come later never
 //! starts. KAI 0.12 besides takes below one parent either sub-groups with children or groups of pods, and drops one
 //! kind of a mixture without a word: there what has pods gets a parent of its own.
 
@@ -41,11 +41,14 @@ pub(super) fn written(form: Form, group: &Group, parts: &Parts<'_>) -> Result<Wr
         }
         return Ok(written);
     }
-    if let Some(whose) = parts.spare() {
+    let elastic = || parts.leaves().find(|it| it.min_members == 0);
+    let spare = parts.spare().map(|whose| format!("{whose} needs only some of its parts"));
+    let spare = spare.or_else(|| elastic().map(|it| format!("part {:?} can do without pods", it.name)));
+    if let Some(what) = spare {
         let needed = parts.needed();
         written.remarks.push(format!(
-            "{whose} needs only some of its parts, which KAI {} cannot be told: any {needed} of its pods are placed \
-             together, and placement of parts has no effect; update KAI to 0.15 or newer",
+            "{what}, which KAI {} cannot be told: any {needed} pods of the group are placed together, and placement of \
+             parts has no effect; update KAI to 0.15 or newer",
             form.version()
         ));
         return Ok(written);
@@ -68,7 +71,6 @@ impl Written {
         for number in families.flatten() {
             is_beside_parents[*number] = true;
         }
-        let mut elastic = Vec::new();
         for (number, part) in group.sub_groups.iter().enumerate() {
             let mut parent = part.parent.clone();
             if parts.is_leaf(number) && is_beside_parents[number] {
@@ -78,23 +80,9 @@ impl Written {
             }
             let mut entry = entry(form, part, parent.as_deref(), &mut self.remarks)?;
             if parts.is_leaf(number) {
-                if part.min_members == 0 {
-                    elastic.push(part.name.as_str());
-                }
-                entry["minMember"] = part.min_members.max(1).into();
+                entry["minMember"] = part.min_members.into();
             }
             self.entries.push(entry);
-        }
-        if let Some(first) = elastic.first() {
-            let others = match elastic.len() {
-                1 => String::new(),
-                count => format!(" and {} more", count - 1),
-            };
-            self.remarks.push(format!(
-                "part {first:?}{others} of the group can do without pods, which KAI {} cannot be told: one pod of \
-                 each has to be placed; update KAI to 0.15 or newer",
-                form.version()
-            ));
         }
         Ok(())
     }
