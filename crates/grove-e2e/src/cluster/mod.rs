@@ -142,6 +142,16 @@ impl Cluster {
         self.run_besides(command).await
     }
 
+    /// Memory that a program has now.
+    pub fn resident_megabytes(&self, name: &str) -> Result<u64> {
+        let process = self.processes.iter().find(|it| it.name == name);
+        let process = process.with_context(|| format!("no program {name:?}"))?;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid))?;
+        let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let kilobytes: u64 = line.trim().trim_end_matches(" kB").trim().parse()?;
+        Ok(kilobytes / 1_024)
+    }
+
     /// Starts one more program that ends with the scenario.
     pub async fn run_besides(&mut self, command: Command) -> Result<()> {
         let process = self.reaper.run(command).await?;

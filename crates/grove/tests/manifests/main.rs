@@ -193,10 +193,21 @@ fn a_policy_names_the_groups_of_pods_that_ask_for_it() {
         "--only",
         "MutatingAdmissionPolicy,MutatingAdmissionPolicyBinding",
     ]);
-    assert_eq!(kinds(&added), ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]);
-    let (policy, binding) = (&added[0], &added[1]);
+    let binding = "MutatingAdmissionPolicyBinding";
+    assert_eq!(kinds(&added), ["MutatingAdmissionPolicy", binding, binding]);
+    let policy = &added[0];
     assert_eq!(policy["apiVersion"], "admissionregistration.k8s.io/v1");
-    assert_eq!(binding["spec"], json!({ "policyName": policy["metadata"]["name"] }));
+    assert_eq!(policy["metadata"]["name"], "grove-pod-grouper");
+    // A pod asks for it, or it says nothing and its namespace does.
+    let enabled = json!({ "matchLabels": { "grove.io/pod-grouper": "enabled" } });
+    let silent =
+        json!({ "matchExpressions": [{ "key": "grove.io/pod-grouper", "operator": "DoesNotExist" }] });
+    let of_pods = json!({ "objectSelector": enabled });
+    let of_namespaces = json!({ "namespaceSelector": enabled, "objectSelector": silent });
+    for (binding, resources) in added[1..].iter().zip([of_pods, of_namespaces]) {
+        let expected = json!({ "policyName": "grove-pod-grouper", "matchResources": resources });
+        assert_eq!(binding["spec"], expected);
+    }
     let spec = &policy["spec"];
     // A pod is never refused because of it.
     assert_eq!(spec["failurePolicy"], "Ignore");
@@ -207,8 +218,6 @@ fn a_policy_names_the_groups_of_pods_that_ask_for_it() {
     assert_eq!(
         conditions,
         [
-            "object.metadata.?labels[?'grove.io/pod-grouper'].orValue(\
-             namespaceObject.metadata.?labels[?'grove.io/pod-grouper'].orValue('')) == 'enabled'",
             "object.spec.?schedulerName.orValue('') in ['', 'default-scheduler']",
             "!has(object.spec.schedulingGroup)",
             "object.metadata.?ownerReferences.orValue([]).exists(it, it.?controller.orValue(false) \

@@ -19,8 +19,8 @@ const LAST: &str = "rack-0-node-2";
 const GPUS: u32 = 8;
 
 /// A gang of three pods that ask for all GPUs of a node each.
-struct Gang {
-    object: Value,
+pub(super) struct Gang {
+    pub(super) object: Value,
     /// Labels of the pods that are made here; the others make theirs themselves.
     pods: Vec<Value>,
     /// Pods in all.
@@ -155,7 +155,7 @@ fn template(scheduler: &str, labels: &Value) -> Value {
 }
 
 /// A Job that Kubernetes runs.
-fn real_job(scheduler: &str) -> Gang {
+pub(super) fn real_job(scheduler: &str) -> Gang {
     let mut template =
         template(scheduler, &json!({ "kai.scheduler/queue": "test", "grove.io/pod-grouper": "enabled" }));
     template["spec"]["restartPolicy"] = "Never".into();

@@ -1,13 +1,15 @@
 //! The pod grouper: groups for workloads of every kind.
 
 mod gangs;
+mod jobs_own_group;
+mod large;
 mod side_by_side;
 mod workloads;
 
 use crate::{
     cluster::{
-        Gates::All,
-        Scheduler::{Kai, Volcano},
+        Gates::{All, Workload},
+        Scheduler::{Kai, Kube, Volcano},
     },
     scenario::Scenario,
 };
@@ -27,8 +29,20 @@ pub(super) const TABLE: &[Scenario] = &[
     },
     Scenario {
         name: "grouper_job",
-        on: &[(Volcano, All)],
+        on: &[(Kube, Workload), (Volcano, All)],
         full_only: false,
         run: |context| Box::pin(gangs::job(context)),
+    },
+    Scenario {
+        name: "grouper_jobs_own_group",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(jobs_own_group::jobs_own_group(context)),
+    },
+    Scenario {
+        name: "grouper_large",
+        on: &[(Kai, All)],
+        full_only: true,
+        run: |context| Box::pin(large::large(context)),
     },
 ];

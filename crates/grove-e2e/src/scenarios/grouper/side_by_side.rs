@@ -140,7 +140,7 @@ fn differences(theirs: &(Value, Option<String>), ours: &(Value, Option<String>))
 }
 
 /// As if there had been no grouper.
-async fn take_away(context: &Context) -> Result<()> {
+pub(super) async fn take_away(context: &Context) -> Result<()> {
     let mut any = json!({ "apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup" });
     let api = objects::api_for(&context.client(), &mut any, Some(&context.namespace)).await?;
     let pods: Api<Pod> = Api::namespaced(context.client(), &context.namespace);

@@ -11,30 +11,56 @@ use k8s_openapi::api::admissionregistration::v1::{
     MutatingAdmissionPolicyBinding, MutatingAdmissionPolicyBindingSpec, MutatingAdmissionPolicySpec,
     Mutation, NamedRuleWithOperations, Variable,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 
 use super::{
     Kind, Object,
     labels::{labels, metadata},
 };
 
-/// Policy and binding.
+/// The policy, and how its bindings begin.
 const NAME: &str = "grove-pod-grouper";
 const COMPONENT: &str = "pod-grouper";
 
 pub(super) fn objects() -> io::Result<Vec<Object>> {
-    let metadata = || metadata(NAME, None, labels(COMPONENT, NAME));
-    let policy = MutatingAdmissionPolicy { metadata: metadata(), spec: Some(policy()) };
-    let binding = MutatingAdmissionPolicyBinding {
-        metadata: metadata(),
-        spec: Some(MutatingAdmissionPolicyBindingSpec {
+    let metadata = |name: &str| metadata(name, None, labels(COMPONENT, name));
+    let policy = MutatingAdmissionPolicy { metadata: metadata(NAME), spec: Some(policy()) };
+    let mut objects = vec![Object::new(Kind::MutatingAdmissionPolicy, &policy)?];
+    for (name, match_resources) in whose() {
+        let spec = MutatingAdmissionPolicyBindingSpec {
             policy_name: Some(NAME.to_owned()),
+            match_resources: Some(match_resources),
             ..MutatingAdmissionPolicyBindingSpec::default()
-        }),
+        };
+        let metadata = metadata(&format!("{NAME}-{name}"));
+        let binding = MutatingAdmissionPolicyBinding { metadata, spec: Some(spec) };
+        objects.push(Object::new(Kind::MutatingAdmissionPolicyBinding, &binding)?);
+    }
+    Ok(objects)
+}
+
+/// Pods that ask for a group, and pods that say nothing in a namespace that asks for it. A condition of the policy could not
+/// say so: it does not see the namespace.
+fn whose() -> [(&'static str, MatchResources); 2] {
+    let enabled = || LabelSelector {
+        match_labels: Some([(ENABLE_LABEL.to_owned(), ENABLED.to_owned())].into()),
+        ..LabelSelector::default()
     };
-    Ok(vec![
-        Object::new(Kind::MutatingAdmissionPolicy, &policy)?,
-        Object::new(Kind::MutatingAdmissionPolicyBinding, &binding)?,
-    ])
+    let silent = LabelSelector {
+        match_expressions: Some(vec![LabelSelectorRequirement {
+            key: ENABLE_LABEL.to_owned(),
+            operator: "DoesNotExist".to_owned(),
+            values: None,
+        }]),
+        ..LabelSelector::default()
+    };
+    let pods = MatchResources { object_selector: Some(enabled()), ..MatchResources::default() };
+    let namespaces = MatchResources {
+        namespace_selector: Some(enabled()),
+        object_selector: Some(silent),
+        ..MatchResources::default()
+    };
+    [("pods", pods), ("namespaces", namespaces)]
 }
 
 fn policy() -> MutatingAdmissionPolicySpec {
@@ -42,8 +68,7 @@ fn policy() -> MutatingAdmissionPolicySpec {
     let condition = |(name, expression): (&str, String)| MatchCondition { name: name.to_owned(), expression };
     let variable = |(name, expression): (&str, String)| Variable { name: name.to_owned(), expression };
     MutatingAdmissionPolicySpec {
-        // A pod without a group is placed by itself, which the pod grouper tells; a pod that is refused is an outage. The
-        // conditions are asked of every pod of the cluster.
+        // A pod without a group is placed by itself, which the pod grouper tells; a pod that is refused is an outage.
         failure_policy: Some("Ignore".to_owned()),
         // Somebody else may choose the scheduler after us.
         reinvocation_policy: Some("IfNeeded".to_owned()),
@@ -69,16 +94,8 @@ fn policy() -> MutatingAdmissionPolicySpec {
 }
 
 /// Which pods get a group. All have to hold.
-fn conditions() -> [(&'static str, String); 4] {
+fn conditions() -> [(&'static str, String); 3] {
     [
-        // What the pod says comes before what its namespace says.
-        (
-            "asks-for-it",
-            format!(
-                "object.metadata.?labels[?'{ENABLE_LABEL}'].orValue(\
-                 namespaceObject.metadata.?labels[?'{ENABLE_LABEL}'].orValue('')) == '{ENABLED}'"
-            ),
-        ),
         (
             "is-for-kube-scheduler",
             "object.spec.?schedulerName.orValue('') in ['', 'default-scheduler']".to_owned(),
