@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, Client, api::PostParams};
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
 use crate::{
-    cluster::{Cluster, Command, free_ports},
+    cluster::{Cluster, Command, Scheduler, free_ports},
     objects,
     operator::{account, program},
 };
@@ -35,6 +38,9 @@ pub async fn start(cluster: &mut Cluster, schedulers: &[&str]) -> Result<()> {
         objects::apply(&cluster.client, object.clone(), None).await?;
     }
     account::until_granted(&cluster.client, ACCOUNT, &all).await?;
+    if schedulers.contains(&Scheduler::Kube.pod_name()) {
+        until_policy_holds(&cluster.client).await?;
+    }
     let kubeconfig = account::kubeconfig(cluster, ACCOUNT, GROUPER).await?;
     let [port] = free_ports()?;
     let mut arguments = vec![
@@ -62,6 +68,31 @@ pub async fn start(cluster: &mut Cluster, schedulers: &[&str]) -> Result<()> {
     if tokio::time::timeout(DEADLINE, asking).await.is_err() {
         bail!("the pod grouper is not ready within {DEADLINE:?}; see {}", cluster.log(GROUPER).display());
     }
+    Ok(())
+}
+
+/// Waits until the API server knows the policy that names groups: it reads it as everybody does, by watching.
+async fn until_policy_holds(client: &Client) -> Result<()> {
+    let owner = json!({ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "none", "uid": "none", "controller": true });
+    let pod = json!({
+        "metadata": {
+            "name": "policy-probe", "labels": { "grove.io/pod-grouper": "enabled" }, "ownerReferences": [owner],
+        },
+        "spec": { "containers": [{ "name": "main", "image": "none" }] },
+    });
+    let pod: Pod = serde_json::from_value(pod)?;
+    let pods: Api<Pod> = Api::namespaced(client.clone(), "default");
+    let dry = PostParams { dry_run: true, ..PostParams::default() };
+    let asking = async {
+        loop {
+            let made = pods.create(&dry, &pod).await?;
+            if made.spec.is_some_and(|it| it.scheduling_group.is_some()) {
+                return Ok::<(), kube::Error>(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, asking).await.context("the policy does not hold")??;
     Ok(())
 }
 

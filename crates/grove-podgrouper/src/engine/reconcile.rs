@@ -89,12 +89,14 @@ impl Grouper {
         group: Group,
     ) -> Result<Result<Outcome, Trouble>, WriteError> {
         let Some(workloads) = ready.scheduler.workloads() else { return Ok(Ok(Outcome::Done)) };
+        let value = pod.to_value();
+        let name = workloads.object_name(&group, &value).to_owned();
         let (grouped, is_written) = {
             // Pods of one group are looked at at the same time: one of them writes it.
-            let _turn = self.turns.of(&key.namespace, &group.name).lock().await;
-            let existing = ready.groups.get(&key.namespace, &group.name);
+            let _turn = self.turns.of(&key.namespace, &name).lock().await;
+            let existing = ready.groups.get(&key.namespace, &name);
             let existing = existing.map(|it| value_of(&it, &kind_of(ready)));
-            let grouped = match workloads.render(&group, &pod.to_value(), existing.as_ref()) {
+            let grouped = match workloads.render(&group, &value, existing.as_ref()) {
                 Ok(Told::Grouped(grouped)) => without_marks(*grouped),
                 Ok(Told::LeftAlone) => return Ok(Ok(Outcome::Done)),
                 Err(error) => return Ok(Err(Trouble::lasting(error.0))),
@@ -111,7 +113,7 @@ impl Grouper {
         let scheduler = &self.schedulers[key.scheduler].name;
         let mut remarks = group.remarks;
         remarks.extend(grouped.remarks.iter().cloned());
-        self.warnings.of_group(scheduler, &key.namespace, &group.name, &group.owner, is_written, &remarks);
+        self.warnings.of_group(scheduler, &key.namespace, &name, &group.owner, is_written, &remarks);
         self.write_pod(key, pod, &grouped).await.map(Ok)
     }
 

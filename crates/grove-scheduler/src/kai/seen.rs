@@ -40,12 +40,14 @@ impl GroupReader for Groups {
     fn read(&self, object: &Value) -> SeenGroup {
         let spec = &object["spec"];
         let rows = spec["subGroups"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let parent = |row: &Value| text(&row["parent"]);
         // KAI looks parents up in lower case.
-        let children = |name: Option<&str>| {
-            let is_in = |it: &&Value| parent(it).map(|it| it.to_lowercase()).as_deref() == name;
-            rows.iter().filter(is_in).count() as u64
-        };
+        let parent = |row: &Value| text(&row["parent"]).map(|it| it.to_lowercase());
+        let mut children: BTreeMap<Option<String>, u64> = BTreeMap::new();
+        for row in rows {
+            *children.entry(parent(row)).or_default() += 1;
+        }
+        let children =
+            |name: Option<&str>| children.get(&name.map(str::to_owned)).copied().unwrap_or_default();
         let minimum = |of: &Value, children: u64| match children {
             0 => Minimum { pods: Some(of["minMember"].as_u64().unwrap_or(1)), parts: None },
             // Where parts are, KAI does not look at the minimum of pods.

@@ -16,28 +16,26 @@ use crate::{
     scenario::{Context, PodState},
 };
 
-/// With the gate `WorkloadWithJob`, the Job controller names a group for the pods of a Job that asks for it: neither the
-/// policy nor the grouper gets into its way.
+/// With the gate `WorkloadWithJob`, the Job controller names a group for the pods of a Job: neither the policy nor the
+/// grouper gets into its way.
 pub(super) async fn jobs_own_group(context: &mut Context) -> Result<()> {
     let scheduler = context.scheduler().pod_name();
     context.nodes(Hall::racks(1).nodes(3).gpus(8)).await?;
     grouper::start(&mut context.cluster, &[scheduler]).await?;
-    let mut job = real_job(scheduler).object;
-    job["spec"]["completionMode"] = "Indexed".into();
-    job["spec"]["scheduling"] = json!({ "schedulingPolicy": { "gang": { "minCount": 3 } } });
+    let job = real_job(scheduler).object;
     workloads::make(context, job).await?;
     context.expect_all_bound("job-", 3).await?;
 
-    // A second one that says nothing of groups has one of ours: so the grouper has had its turn.
-    let mut plain = real_job(scheduler).object;
-    plain["metadata"]["name"] = "plain".into();
-    plain["spec"]["parallelism"] = 1.into();
-    plain["spec"]["completions"] = 1.into();
-    plain["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({});
-    plain["metadata"]["annotations"] = json!({});
+    // A ReplicaSet has no group of Kubernetes' own, and so one of ours: the grouper has had its turn.
+    let app = json!({ "app": "plain", "grove.io/pod-grouper": "enabled" });
+    let template = json!({ "metadata": { "labels": app }, "spec": { "containers": [{ "name": "main", "image": "none" }] } });
+    let plain = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": { "name": "plain" },
+        "spec": { "replicas": 1, "selector": { "matchLabels": { "app": "plain" } }, "template": template },
+    });
     workloads::make(context, plain).await?;
     let there = |pods: &[PodState]| pods.iter().any(|it| it.name.starts_with("plain-") && it.node.is_some());
-    context.expect("the pod of the plain Job is placed", there).await?;
+    context.expect("the pod of the ReplicaSet is placed", there).await?;
 
     let pods: Api<Pod> = Api::namespaced(context.client(), &context.namespace);
     let groups = groups(context).await?;

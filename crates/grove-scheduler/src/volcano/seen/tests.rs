@@ -69,7 +69,7 @@ fn a_pod_and_its_part() {
     let by_policy = group(&json!({ "subGroupPolicy": policies }), &json!({}));
     let by_task = group(&json!({ "minTaskMember": { "a": 1 } }), &json!({}));
     let labels = |labels: &Value| pod(&json!({}), labels);
-    let rows = [
+    let rows = vec![
         (&by_policy, labels(&json!({ "role": "a" })), Some("one")),
         (&by_policy, labels(&json!({ "role": "c" })), Some("two")),
         (&by_policy, labels(&json!({ "role": "c", "spare": "" })), None),

@@ -16,9 +16,9 @@ use grove_api::constants::schedulers;
 /// What would help, the likeliest first; empty where there is nothing to do.
 pub(super) fn of(cause: &Cause, unit: &Unit<'_>) -> Vec<String> {
     let (asked, scheduler, namespace) = (&unit.facts.asked, unit.scheduler, &unit.facts.namespace);
-    let about = format!("{}/{}", asked.kind.to_lowercase(), asked.name);
+    let about = maker(unit);
     match cause {
-        Cause::Placed | Cause::Finished => Vec::new(),
+        Cause::Placed | Cause::Finished | Cause::AboveMinimum { gate: None, words: None, .. } => Vec::new(),
         Cause::NoPods | Cause::PodsMissing(_) if asked.idle.is_some() => {
             vec![format!("let {about} go on, or ask for its pods")]
         }
@@ -45,19 +45,27 @@ pub(super) fn of(cause: &Cause, unit: &Unit<'_>) -> Vec<String> {
             let resource = unit.group.map(|it| it.resource.as_str()).unwrap_or_default();
             vec![format!("have somebody look who may list {resource} in namespace {namespace}")]
         }
-        Cause::Gated { gate, .. } => vec![format!("see to whoever set the gate {gate} and has to lift it")],
         Cause::NoQueue(_) => no_queue(unit),
         Cause::OverQuota(words) => over_quota(words, unit),
         Cause::Queued(_) => vec![format!(
-            "wait, or free what others in the queue {} use; `kubectl describe queue` says what it may have",
+            "wait, or free what others in the queue {} use, or raise what it may have",
             queue(unit).unwrap_or_default()
         )],
-        Cause::NoPlace(words) => no_place(words, unit),
-        Cause::Silent => vec![format!("if this lasts, see whether the scheduler {scheduler} runs")],
-        Cause::AboveMinimum { words, .. } => {
-            words.iter().filter_map(|words| no_place(words, unit).into_iter().next()).collect()
+        Cause::NoPlace(words) | Cause::AboveMinimum { words: Some(words), .. } => no_place(words, unit),
+        Cause::Gated { gate, .. } | Cause::AboveMinimum { gate: Some(gate), .. } => {
+            vec![format!("see to whoever set the gate {gate} and has to lift it")]
         }
+        Cause::Silent => vec![format!("if this lasts, see whether the scheduler {scheduler} runs")],
     }
+}
+
+/// Who makes the pods, as kubectl takes it: what was asked about, or the owner of the pod.
+fn maker(unit: &Unit<'_>) -> String {
+    let asked = &unit.facts.asked;
+    let own = unit.members.iter().find(|it| it.is_asked && asked.is_pod());
+    let owner = own.and_then(|it| it.pod.metadata.owner_references.as_ref()?.first());
+    let (kind, name) = owner.map_or((&asked.kind, &asked.name), |it| (&it.kind, &it.name));
+    format!("{}/{name}", kind.to_lowercase())
 }
 
 fn gone(unit: &Unit<'_>) -> Vec<String> {

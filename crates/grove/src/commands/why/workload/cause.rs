@@ -1,5 +1,7 @@
 //! Why the pods of a group wait: of all that is known, what comes first.
 
+use std::collections::BTreeMap;
+
 use grove_scheduler::workload::About;
 use serde::Serialize;
 
@@ -15,6 +17,8 @@ pub(super) struct Unit<'a> {
     pub(super) scheduler: &'a str,
     pub(super) group: Option<&'a Group>,
     pub(super) members: Vec<&'a Member>,
+    /// By part; those of the whole as `None`.
+    counts: BTreeMap<Option<&'a str>, Count>,
 }
 
 /// Why they wait.
@@ -49,7 +53,7 @@ pub(super) enum Cause {
     /// The scheduler has not answered.
     Silent,
     /// The minimum has its place, and pods above it wait.
-    AboveMinimum { pods: u64, words: Option<String> },
+    AboveMinimum { pods: u64, gate: Option<String>, words: Option<String> },
 }
 
 /// How pods are, in a word; the worst first.
@@ -63,10 +67,25 @@ pub(super) enum State {
     Finished,
 }
 
-impl Unit<'_> {
+impl<'a> Unit<'a> {
+    pub(super) fn new(
+        facts: &'a Facts,
+        scheduler: &'a str,
+        group: Option<&'a Group>,
+        members: Vec<&'a Member>,
+    ) -> Self {
+        let mut parts: BTreeMap<Option<&str>, Vec<&Member>> = BTreeMap::new();
+        for member in members.iter().filter(|it| it.part.is_some()) {
+            parts.entry(member.part.as_deref()).or_default().push(member);
+        }
+        parts.insert(None, members.clone());
+        let counts = parts.into_iter().map(|(part, of)| (part, Count::of(of))).collect();
+        Self { facts, scheduler, group, members, counts }
+    }
+
+    /// Pods of a part, or of the whole.
     pub(super) fn count(&self, part: Option<&str>) -> Count {
-        let is_of = |it: &&&Member| part.is_none() || it.part.as_deref() == part;
-        Count::of(self.members.iter().filter(is_of).copied())
+        self.counts.get(&part).copied().unwrap_or_default()
     }
 
     fn short(&self, of: fn(Count) -> u64) -> Option<Shortfall> {
@@ -163,8 +182,8 @@ fn grouped(unit: &Unit<'_>, group: &Group, count: &Count, missing: Option<Shortf
     let seen = group.seen()?;
     let has_minimum = seen.minimum.pods.is_some() || seen.minimum.parts.is_some();
     if has_minimum && unit.short(Count::settled).is_none() {
-        let gate = || unit.gate().map(|it| format!("they are held back by the scheduling gate {it}"));
-        return Some(Cause::AboveMinimum { pods: count.waiting(), words: unit.words().or_else(gate) });
+        let (gate, words) = (unit.gate(), unit.words());
+        return Some(Cause::AboveMinimum { pods: count.waiting(), gate, words });
     }
     let is_held = count.gated > 0 && (group.waits_for_gated || unit.short(Count::free).is_some());
     if is_held && let Some(gate) = unit.gate() {

@@ -1,6 +1,6 @@
 //! From the objects of a cluster to facts, with the eyes of the schedulers' backends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use grove_scheduler::{Registry, SchedulerBackend, workload::GroupReader};
 use k8s_openapi::api::core::v1::Pod;
@@ -33,6 +33,20 @@ pub(super) enum Listed {
     Objects(Vec<Value>),
     /// They may not be read: why.
     Refused(String),
+}
+
+impl Listed {
+    /// By the scheduler and their names.
+    pub(super) fn by_name<'a>(
+        &'a self,
+        scheduler: &'a str,
+    ) -> impl Iterator<Item = ((&'a str, &'a str), &'a Value)> + use<'a> {
+        let list = match self {
+            Self::Objects(list) => list.as_slice(),
+            Self::Refused(_) => &[],
+        };
+        list.iter().map(move |it| ((scheduler, name(it)), it))
+    }
 }
 
 /// Who reads the group of a pod.
@@ -78,11 +92,14 @@ impl Facts {
                 group(scheduler, reader, name(object), found)
             }));
         }
+        let mut known: BTreeSet<GroupKey> = facts.groups.iter().map(|it| it.key.clone()).collect();
+        let seen: BTreeMap<(&str, &str), &Value> =
+            groups.iter().flat_map(|(of, it)| it.by_name(of)).collect();
         for (pod, is_asked) in pods {
             let own = reading(registry, &pod);
             let key = key(registry, &pod);
             if let (Some(own), Some(key)) = (own, &key)
-                && !facts.groups.iter().any(|it| it.key == *key)
+                && known.insert(key.clone())
             {
                 let found = match groups.get(own.scheduler) {
                     Some(Listed::Refused(why)) => Found::Unread(why.clone()),
@@ -90,10 +107,7 @@ impl Facts {
                 };
                 facts.groups.push(group(own.scheduler, own.reader, &key.name, found));
             }
-            let object = key.as_ref().and_then(|key| match groups.get(&key.scheduler)? {
-                Listed::Objects(list) => list.iter().find(|it| name(it) == key.name),
-                Listed::Refused(_) => None,
-            });
+            let object = key.as_ref().and_then(|it| seen.get(&(it.scheduler.as_str(), it.name.as_str())));
             let part = own.zip(object).and_then(|(own, object)| own.reader.part_of(object, &pod));
             facts.members.push(Member {
                 is_asked,

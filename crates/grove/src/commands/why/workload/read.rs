@@ -17,7 +17,7 @@ use super::{
     super::facts::node,
     belonging::{self, KindName, MAX_DEPTH, Owners},
     discover,
-    facts::{Asked, Facts},
+    facts::{Asked, Facts, GroupKey},
     gather::{Listed, Objects, key, readers, reading},
     kind::{Served, full_name},
     pages::{cut_short, pages, slim},
@@ -70,11 +70,13 @@ impl Place<'_> {
             .collect();
         self.groups(&asked, registry, &mut objects).await?;
         // The others of these groups are members too; the rest is nobody's business.
-        let known: BTreeSet<(String, String)> =
-            objects.groups.iter().flat_map(|(scheduler, listed)| names(scheduler, listed)).collect();
-        let is_known =
-            |pod: &Pod| key(registry, pod).is_some_and(|it| known.contains(&(it.scheduler, it.name)));
-        objects.pods.retain_mut(|(pod, is_mine)| *is_mine || is_known(pod));
+        let groups = &objects.groups;
+        let known: BTreeSet<(&str, &str)> =
+            groups.iter().flat_map(|(of, it)| it.by_name(of)).map(|it| it.0).collect();
+        objects.pods.retain(|(pod, is_mine)| {
+            let is_known = |it: GroupKey| known.contains(&(it.scheduler.as_str(), it.name.as_str()));
+            *is_mine || key(registry, pod).is_some_and(is_known)
+        });
         objects.asked = asked;
         let is_lost = |pod: &Pod| node(pod).is_none() && key(registry, pod).is_none();
         if objects.pods.iter().any(|(pod, _)| is_lost(pod)) {
@@ -170,7 +172,7 @@ impl Place<'_> {
                 let mut owners = group.metadata.owner_references.iter().flatten();
                 let is_of_asked = owners.any(|it| it.uid == asked.uid)
                     || group.metadata.uid.as_deref() == Some(asked.uid.as_str());
-                if (is_of_asked || own.contains(&name))
+                if (is_of_asked || own.binary_search(&name).is_ok())
                     && let Ok(value) = serde_json::to_value(&group)
                 {
                     kept.push(value);
@@ -236,15 +238,6 @@ fn said(error: &kube::Error) -> String {
         kube::Error::Api(status) => status.message.clone(),
         other => causes(other),
     }
-}
-
-fn names<'a>(scheduler: &'a str, listed: &'a Listed) -> impl Iterator<Item = (String, String)> + use<'a> {
-    let list = match listed {
-        Listed::Objects(list) => list.as_slice(),
-        Listed::Refused(_) => &[],
-    };
-    list.iter()
-        .filter_map(move |it| Some((scheduler.to_owned(), it["metadata"]["name"].as_str()?.to_owned())))
 }
 
 fn is_called(asked: &Asked, resource: &ApiResource) -> bool {

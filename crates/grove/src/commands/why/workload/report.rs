@@ -124,17 +124,12 @@ fn units(facts: &Facts) -> Vec<Unit<'_>> {
         .map(|group| {
             let members = grouped.remove(&group.key).unwrap_or_default();
             let scheduler = members.first().map_or(group.key.scheduler.as_str(), |it| &it.scheduler);
-            Unit { facts, scheduler, group: Some(group), members }
+            Unit::new(facts, scheduler, Some(group), members)
         })
         .collect();
-    units.extend(alone.into_iter().map(|(scheduler, members)| Unit {
-        facts,
-        scheduler,
-        group: None,
-        members,
-    }));
+    units.extend(alone.into_iter().map(|(scheduler, members)| Unit::new(facts, scheduler, None, members)));
     if units.is_empty() {
-        units.push(Unit { facts, scheduler: "", group: None, members: Vec::new() });
+        units.push(Unit::new(facts, "", None, Vec::new()));
     }
     units
 }

@@ -48,8 +48,9 @@ pub(super) fn of(cause: &Cause, unit: &Unit<'_>) -> String {
         Cause::Queued(words) => words.clone(),
         Cause::NoPlace(words) => format!("{scheduler} finds no place: {words}"),
         Cause::Silent => format!("{scheduler} has not answered yet"),
-        Cause::AboveMinimum { pods: count, words } => {
-            let words = words.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
+        Cause::AboveMinimum { pods: count, gate, words } => {
+            let gate = gate.as_ref().map(|it| format!(": held back by the scheduling gate {it}"));
+            let words = words.as_ref().map(|it| format!(": {it}")).or(gate).unwrap_or_default();
             let verb = if *count == 1 { "waits" } else { "wait" };
             format!("its minimum has its place; {} above it {verb}{words}", pods(*count))
         }

@@ -29,7 +29,7 @@ pub(super) struct Count {
 
 impl Count {
     pub(super) fn of<'a>(members: impl IntoIterator<Item = &'a Member>) -> Self {
-        members.into_iter().fold(Self::default(), |sum, it| sum.with(it))
+        members.into_iter().fold(Self::default(), Self::with)
     }
 
     fn with(mut self, member: &Member) -> Self {

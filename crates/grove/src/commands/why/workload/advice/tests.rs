@@ -22,15 +22,28 @@ fn said(reason: &str, message: &str) -> Value {
     answer(&json!([{ "reason": reason, "message": message }]))
 }
 
+/// Of a pod that was asked about, the owner makes the others.
 #[test]
-fn each_cause_has_its_help() {
+fn the_owner_of_a_pod_makes_the_others() {
+    let mut facts = waits(3, &json!({}));
+    (facts.asked.api_version, facts.asked.kind, facts.asked.name) =
+        ("v1".to_owned(), "Pod".to_owned(), "train-0".to_owned());
+    assert!(help(&facts)[0].starts_with("`kubectl describe job/train -n lab` says"), "{:?}", help(&facts));
+    facts.members[0].pod.metadata.owner_references = None;
+    assert!(help(&facts)[0].starts_with("`kubectl describe pod/train-0 -n lab` says"), "{:?}", help(&facts));
+}
+
+/// Each with what is to help.
+fn check(rows: Vec<(&str, Facts, Vec<&str>)>) {
+    for (what, facts, want) in rows {
+        assert_eq!(help(&facts), want, "{what}");
+    }
+}
+
+#[test]
+fn pods_and_groups_that_are_not_as_they_should_be() {
     let describe = "`kubectl describe job/train -n lab` says why pods are not made: a quota of the namespace, or who makes them";
-    let room = "Resources were found for 0 pods while 2 are required for gang scheduling. Additional pods cannot be \
-                scheduled due to: no nodes with enough resources were found: 3 node(s) had untolerated taint(s).";
-    let mut over_quota = over_limit();
-    over_quota["status"]["schedulingConditions"][0]["reasons"][0]["reason"] =
-        json!("NonPreemptibleOverQuota");
-    let rows: Vec<(&str, Facts, Vec<&str>)> = vec![
+    check(vec![
         ("placed", facts(kai_pods(1, &placed()), &[]), vec![]),
         (
             "no pods",
@@ -73,6 +86,26 @@ fn each_cause_has_its_help() {
             facts(vec![pod("p", KUBE, &gated())], &[]),
             vec!["see to whoever set the gate example.com/wait and has to lift it"],
         ),
+    ]);
+    let volcano = json!({
+        "apiVersion": "scheduling.volcano.sh/v1beta1", "metadata": { "name": "pg" }, "spec": { "minMember": 1, "queue": "q" },
+        "status": { "phase": "Pending" },
+    });
+    let queued = facts(vec![pod("p", VOLCANO, &in_volcano("pg"))], &[(VOLCANO, volcano)]);
+    assert_eq!(help(&queued), ["wait, or free what others in the queue q use, or raise what it may have"]);
+    let mut idle = facts(vec![], &[]);
+    idle.asked.idle = Some("it is suspended");
+    assert_eq!(help(&idle), ["let job/train go on, or ask for its pods"]);
+}
+
+#[test]
+fn groups_that_are_refused() {
+    let room = "Resources were found for 0 pods while 2 are required for gang scheduling. Additional pods cannot be \
+                scheduled due to: no nodes with enough resources were found: 3 node(s) had untolerated taint(s).";
+    let mut over_quota = over_limit();
+    over_quota["status"]["schedulingConditions"][0]["reasons"][0]["reason"] =
+        json!("NonPreemptibleOverQuota");
+    check(vec![
         (
             "no queue",
             waits(2, &said("QueueDoesNotExist", "Queue 'team-a' does not exist")),
@@ -132,11 +165,5 @@ fn each_cause_has_its_help() {
             ),
             vec!["free, or add nodes with, room for its pods (each 8 nvidia.com/gpu)"],
         ),
-    ];
-    for (what, facts, want) in rows {
-        assert_eq!(help(&facts), want, "{what}");
-    }
-    let mut idle = facts(vec![], &[]);
-    idle.asked.idle = Some("it is suspended");
-    assert_eq!(help(&idle), ["let job/train go on, or ask for its pods"]);
+    ]);
 }

@@ -1,3 +1,4 @@
+use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
 use super::*;
@@ -30,8 +31,35 @@ fn volcano(min: u64, status: &Value) -> Value {
     })
 }
 
-fn many(count: usize, scheduler: &str, more: &Value) -> Vec<k8s_openapi::api::core::v1::Pod> {
+fn many(count: usize, scheduler: &str, more: &Value) -> Vec<Pod> {
     (0..count).map(|it| pod(&format!("train-{it}"), scheduler, more)).collect()
+}
+
+/// KAI's group `pg` with a minimum, and with what KAI says of it.
+fn group(min: u64) -> (&'static str, Value) {
+    (KAI, kai("pg", &json!({ "minMember": min })))
+}
+
+fn said(min: u64, more: &Value) -> (&'static str, Value) {
+    (KAI, with(group(min).1, more))
+}
+
+fn no_room() -> Value {
+    answer(&json!([{
+        "reason": "PodSchedulingErrors",
+        "message": "Resources were found for 1 pods while 2 are required for gang scheduling. Additional pods cannot be \
+                    scheduled due to: no nodes with enough resources were found: 3 node(s) didn't have enough resources: GPUs.",
+    }]))
+}
+
+/// Two pods of it.
+fn two(more: &Value) -> Vec<Pod> {
+    mixed(more, more)
+}
+
+fn mixed(first: &Value, second: &Value) -> Vec<Pod> {
+    let of = |name, more: &Value| pod(name, KAI, &with(in_kai("pg", ""), more));
+    vec![of("train-0", first), of("train-1", second)]
 }
 
 type Row = (&'static str, Facts, State, &'static str, &'static str);
@@ -45,21 +73,7 @@ fn check(rows: Vec<Row>) {
 
 #[test]
 fn groups_of_kai() {
-    let group = |min: u64| (KAI, kai("pg", &json!({ "minMember": min })));
-    let said = |min: u64, more: &Value| (KAI, with(group(min).1, more));
-    let no_room = answer(&json!([{
-        "reason": "PodSchedulingErrors",
-        "message": "Resources were found for 1 pods while 2 are required for gang scheduling. Additional pods cannot be \
-                    scheduled due to: no nodes with enough resources were found: 3 node(s) didn't have enough resources: GPUs.",
-    }]));
-    let no_queue = answer(&json!([
-        { "reason": "QueueDoesNotExist", "message": "Queue 'team-a' does not exist" },
-    ]));
-    let (waits, two) = (json!({}), |more: &Value| kai_pods(2, more));
-    let mixed = |first: &Value, second: &Value| {
-        let of = |name, more: &Value| pod(name, KAI, &with(in_kai("pg", ""), more));
-        vec![of("train-0", first), of("train-1", second)]
-    };
+    let waits = json!({});
     check(vec![
         (
             "placed",
@@ -71,7 +85,7 @@ fn groups_of_kai() {
         ("one", facts(kai_pods(1, &placed()), &[group(1)]), State::Placed, "none", "its pod has its place"),
         (
             "an old answer is not looked at",
-            facts(two(&placed()), &[said(2, &no_room)]),
+            facts(two(&placed()), &[said(2, &no_room())]),
             State::Placed,
             "none",
             "all of its 2 pods have their place",
@@ -100,7 +114,7 @@ fn groups_of_kai() {
         ("no pods", facts(Vec::new(), &[group(2)]), State::Waiting, "noPods", "there are no pods yet"),
         (
             "too few pods, whatever KAI said before",
-            facts(two(&waits), &[said(3, &no_room)]),
+            facts(two(&waits), &[said(3, &no_room())]),
             State::Waiting,
             "podsMissing",
             "it has 2 pods, and its minimum is 3",
@@ -126,6 +140,15 @@ fn groups_of_kai() {
             "silent",
             "kai-scheduler has not answered yet",
         ),
+    ]);
+}
+
+#[test]
+fn what_kai_answers() {
+    let no_queue =
+        answer(&json!([{ "reason": "QueueDoesNotExist", "message": "Queue 'team-a' does not exist" }]));
+    let waits = json!({});
+    check(vec![
         (
             "no queue",
             facts(two(&waits), &[said(2, &no_queue)]),
@@ -143,7 +166,7 @@ fn groups_of_kai() {
         ),
         (
             "no room",
-            facts(two(&waits), &[said(2, &no_room)]),
+            facts(two(&waits), &[said(2, &no_room())]),
             State::Waiting,
             "noPlace",
             "kai-scheduler finds no place: resources for 1 pods were found, the gang requires 2: no nodes with enough \
@@ -162,6 +185,13 @@ fn groups_of_kai() {
             State::Partly,
             "aboveMinimum",
             "its minimum has its place; 1 pod above it waits: none",
+        ),
+        (
+            "gated above its minimum",
+            facts(mixed(&placed(), &gated()), &[group(1)]),
+            State::Partly,
+            "aboveMinimum",
+            "its minimum has its place; 1 pod above it waits: held back by the scheduling gate example.com/wait",
         ),
     ]);
 }

@@ -23,8 +23,8 @@ fn group(minimum: Minimum, parts: Vec<SeenPart>) -> SeenGroup {
     SeenGroup { minimum, parts, ..SeenGroup::default() }
 }
 
-fn short(part: &str, have: u64, need: u64, of_parts: bool) -> Option<Shortfall> {
-    Some(Shortfall { part: Some(part.to_owned()).filter(|it| !it.is_empty()), have, need, of_parts })
+fn short(part: &str, have: u64, need: u64, of_parts: bool) -> Shortfall {
+    Shortfall { part: Some(part.to_owned()).filter(|it| !it.is_empty()), have, need, of_parts }
 }
 
 #[test]
@@ -41,17 +41,17 @@ fn minima_of_groups_and_their_parts() {
     let circle = group(parts(1), vec![part("a", "", parts(1)), part("a", "a", parts(1))]);
     let rows = [
         ("enough", &flat, vec![("", 3)], None),
-        ("too few", &flat, vec![("", 2)], short("", 2, 3, false)),
+        ("too few", &flat, vec![("", 2)], Some(short("", 2, 3, false))),
         ("no duty", &group(Minimum::default(), vec![]), vec![], None),
         ("both roles", &roles, vec![("master", 1), ("worker", 2)], None),
-        ("one is short", &roles, vec![("master", 1), ("worker", 1)], short("worker", 1, 2, false)),
-        ("the first that is short", &roles, vec![], short("master", 0, 1, false)),
+        ("one is short", &roles, vec![("master", 1), ("worker", 1)], Some(short("worker", 1, 2, false))),
+        ("the first that is short", &roles, vec![], Some(short("master", 0, 1, false))),
         ("one of two is enough", &either, vec![("b", 2)], None),
-        ("neither", &either, vec![("b", 1)], short("a", 0, 2, false)),
-        ("a part of a part", &deep, vec![("x", 1), ("y", 1)], short("y", 1, 2, false)),
+        ("neither", &either, vec![("b", 1)], Some(short("a", 0, 2, false))),
+        ("a part of a part", &deep, vec![("x", 1), ("y", 1)], Some(short("y", 1, 2, false))),
         ("all of it", &deep, vec![("x", 1), ("y", 2)], None),
-        ("the whole as well", &both, vec![("", 3), ("a", 1)], short("", 3, 4, false)),
-        ("parts that are not there", &more_than_there_are, vec![], short("", 1, 3, true)),
+        ("the whole as well", &both, vec![("", 3), ("a", 1)], Some(short("", 3, 4, false))),
+        ("parts that are not there", &more_than_there_are, vec![], Some(short("", 1, 3, true))),
         ("a circle ends", &circle, vec![], None),
     ];
     for (what, group, counts, want) in rows {
