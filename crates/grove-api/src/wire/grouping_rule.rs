@@ -60,7 +60,7 @@ pub struct NameKey {
     /// Where the path begins: at the pod, or at the workload.
     #[serde(default)]
     pub from: NameKeyFrom,
-    /// Path to the value, such as .metadata.labels['example.com/replica'].
+    /// Path to the value, such as .metadata.labels.replica.
     #[schemars(length(max = MAX_JSON_PATH))]
     pub path: String,
     /// The value where the path finds none; without it such pods are not grouped.

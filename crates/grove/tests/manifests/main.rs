@@ -98,7 +98,7 @@ fn objects_come_in_an_order_in_which_they_can_be_applied() {
         "ValidatingWebhookConfiguration",
     ];
     let mut kinds = kinds(&all);
-    assert_eq!(kinds.iter().filter(|it| **it == "CustomResourceDefinition").count(), 6);
+    assert_eq!(kinds.iter().filter(|it| **it == "CustomResourceDefinition").count(), 7);
     kinds.dedup();
     assert_eq!(kinds, wanted);
 }

@@ -83,9 +83,9 @@ fn names_have_the_value_of_their_key() {
     assert_eq!(name(&of_owner, &[]), Ok("pg-demo-uid-3".to_owned()));
 }
 
-fn topology(name: &str, required: Option<&str>, preferred: Option<&str>) -> Option<Topology> {
+fn topology(name: &str, required: Option<&str>, preferred: Option<&str>) -> Topology {
     let owned = |it: Option<&str>| it.map(str::to_owned);
-    Some(Topology { name: name.to_owned(), required: owned(required), preferred: owned(preferred) })
+    Topology { name: name.to_owned(), required: owned(required), preferred: owned(preferred) }
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn the_topology_of_a_rule_goes_before_annotations() {
         let case = Case::new(pod("p", "pod-uid"), vec![run]);
         case.set(settings_with(&[rule("r", rule_.clone())])).group().unwrap().topology
     };
-    assert_eq!(group(json!({ "level": "rack" })), topology("racks", Some("rack"), None));
-    assert_eq!(group(json!({})), topology("halls", None, Some("host")));
+    assert_eq!(group(json!({ "level": "rack" })), Some(topology("racks", Some("rack"), None)));
+    assert_eq!(group(json!({})), Some(topology("halls", None, Some("host"))));
 }
 
 /// A head, one part for each item of a list, one for each entry of a map, and the rest.
@@ -140,14 +140,14 @@ fn parts_are_those_of_the_rule_and_of_lists_and_maps() {
     let group = grouped(parts_rule(), &[("role", "head")], parts_owner()).unwrap();
     let want = vec![
         SubGroup { pods: vec!["p".to_owned()], ..leaf("head", 1) },
-        SubGroup { topology: topology("racks", Some("rack"), None), ..leaf("a", 2) },
+        SubGroup { topology: Some(topology("racks", Some("rack"), None)), ..leaf("a", 2) },
         leaf("b", 1),
         leaf("chief", 5),
         leaf("rest", 0),
     ];
     assert_eq!(group.sub_groups, want);
     assert_eq!((group.min_members, group.min_sub_groups), (9, Some(5)));
-    assert_eq!(group.topology, topology("racks", None, Some("host")));
+    assert_eq!(group.topology, Some(topology("racks", None, Some("host"))));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::{
-    super::{Outcome, Rules},
+    super::{Outcome, Rule, Rules},
     *,
 };
 use crate::{fixture::object, hub::Hub};
@@ -46,7 +46,7 @@ fn invalid_rules_are_told_and_not_used() {
     );
     assert_eq!(outcomes[1], in_force(&[]));
     let kind = Kind::parse("example.com/v1", "Run");
-    assert_eq!(rules.find(kind).map(|it| it.rule_name()), Some("b"));
+    assert_eq!(rules.find(kind).map(Rule::rule_name), Some("b"));
 }
 
 /// What the schema of a cluster would refuse is refused here too: the CRD may be an older one.
