@@ -39,13 +39,13 @@ impl Dependents {
     pub(crate) fn keep(&self, pod: &PodKey, objects: &BTreeSet<ObjectKey>) {
         let mut state = self.0.lock();
         let Some(known) = state.by_pod.get(pod) else { return };
-        let stale: Vec<Arc<ObjectKey>> =
+        let old: Vec<Arc<ObjectKey>> =
             known.iter().filter(|it| !objects.contains(it.as_ref())).cloned().collect();
-        for object in &stale {
+        for object in &old {
             state.forget(pod, object);
         }
         if let Some(known) = state.by_pod.get_mut(pod) {
-            known.retain(|it| !stale.contains(it));
+            known.retain(|it| !old.contains(it));
             if known.is_empty() {
                 state.by_pod.remove(pod);
             }

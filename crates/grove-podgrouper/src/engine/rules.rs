@@ -96,7 +96,7 @@ impl RulesWatch {
         };
         if stop.run_until_cancelled(looking).await.is_some() {
             let api: Api<GroupingRule> = Api::all(client);
-            inform_guarded(api, watcher::Config::default(), self.cache.clone(), prune, stop).await;
+            Box::pin(inform_guarded(api, watcher::Config::default(), self.cache.clone(), prune, stop)).await;
         }
     }
 

@@ -6,7 +6,7 @@ use grove_api::constants::schedulers;
 use grove_probe::probe;
 use grove_runtime::{Cache, Index, InformerMetrics, differ_in_status_only, inform};
 use grove_scheduler::{
-    Probed, Registry, Scheduler, SchedulerBackend,
+    Probed, Registry, Scheduler, SchedulerBackend, WorkloadGroups,
     workload::{ENABLE_LABEL, ENABLED},
 };
 use kube::{
@@ -159,7 +159,7 @@ impl Served {
             return Ok(false);
         }
         let scheduler = self.backend.init(&config, &probed)?;
-        let resource = scheduler.workloads().map(|it| it.resource());
+        let resource = scheduler.workloads().map(WorkloadGroups::resource);
         let resource = resource.ok_or("its backend cannot group pods that exist already")?;
         let (groups, in_namespace) = match known.filter(|it| it.resource == resource) {
             Some(known) => (known.groups, known.in_namespace),

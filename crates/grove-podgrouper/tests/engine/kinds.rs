@@ -12,7 +12,7 @@ async fn pods_of_a_job_are_in_one_group() {
     world.pod("train-0", Some(job.clone()));
     world.pod("train-1", Some(job.clone()));
     world.settle().await;
-    assert_eq!(world.groups(), [name.clone()]);
+    assert_eq!(world.groups(), [name.as_str()]);
     assert_eq!(world.group_of("train-0"), (Some(name.clone()), None));
     assert_eq!(world.group_of("train-1"), (Some(name.clone()), None));
     let group = world.group(&name);

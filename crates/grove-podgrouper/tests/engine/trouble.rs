@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-fn thing(name: &str, owners: serde_json::Value) -> serde_json::Value {
+fn thing(name: &str, owners: &serde_json::Value) -> serde_json::Value {
     json!({ "apiVersion": "example.com/v1", "kind": "Thing", "metadata": { "name": name, "ownerReferences": owners } })
 }
 
@@ -25,11 +25,11 @@ async fn an_owner_that_is_not_there() {
 #[tokio::test(start_paused = true)]
 async fn an_owner_of_the_same_name() {
     let world = World::started();
-    let old = world.owner("things.example.com", thing("t", json!([])));
+    let old = world.owner("things.example.com", thing("t", &json!([])));
     world.pod("p", Some(old.clone()));
     world.settle().await;
     world.delete("things.example.com", "t");
-    let new = world.owner("things.example.com", thing("t", json!([])));
+    let new = world.owner("things.example.com", thing("t", &json!([])));
     world.pod("q", Some(old.clone()));
     world.pod("r", Some(new.clone()));
     world.settle().await;
@@ -50,7 +50,7 @@ async fn an_owner_of_the_same_name() {
 async fn an_owner_that_may_not_be_read_is_not_the_top() {
     let world = World::started();
     world.gate.forbid("things");
-    let top = world.owner("things.example.com", thing("t", json!([])));
+    let top = world.owner("things.example.com", thing("t", &json!([])));
     let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "j", "ownerReferences": [top.clone()] } });
     let job = world.owner("jobs.batch", job);
     world.pod("p", Some(job.clone()));
@@ -64,10 +64,10 @@ async fn an_owner_that_may_not_be_read_is_not_the_top() {
 #[tokio::test(start_paused = true)]
 async fn owners_in_a_circle_and_owners_of_two() {
     let world = World::started();
-    let a = world.owner("things.example.com", thing("a", json!([])));
-    let b = world.owner("things.example.com", thing("b", json!([a.clone()])));
+    let a = world.owner("things.example.com", thing("a", &json!([])));
+    let b = world.owner("things.example.com", thing("b", &json!([a.clone()])));
     world.patch("things.example.com", "a", json!({ "metadata": { "ownerReferences": [b.clone()] } }));
-    let two = world.owner("things.example.com", thing("two", json!([a.clone(), b])));
+    let two = world.owner("things.example.com", thing("two", &json!([a.clone(), b])));
     world.pod("p", Some(a.clone()));
     world.pod("q", Some(two));
     world.settle().await;

@@ -2,7 +2,6 @@
 //! whole.
 
 use anyhow::{Result, ensure};
-use kube::api::{DeleteParams, PropagationPolicy};
 use serde_json::{Value, json};
 
 use super::{side_by_side::no_refusals, workloads};
@@ -10,7 +9,6 @@ use crate::{
     cluster::Scheduler,
     grouper,
     nodes::Hall,
-    objects,
     scenario::{Context, PodState},
 };
 
@@ -75,11 +73,7 @@ async fn held_back_and_placed(context: &Context, gang: Gang) -> Result<()> {
     nodes.dedup();
     ensure!(nodes.len() == gang.count, "the pods of {name} are on {nodes:?}");
     // Its pods go with it.
-    let mut object = gang.object;
-    let api = objects::api_for(&context.client(), &mut object, Some(&context.namespace)).await?;
-    let foreground =
-        DeleteParams { propagation_policy: Some(PropagationPolicy::Foreground), ..DeleteParams::default() };
-    api.delete(&name, &foreground).await?;
+    workloads::delete(context, gang.object).await?;
     context.expect(&format!("{name} is gone"), |pods| !pods.iter().any(|it| is_one(&it))).await?;
     Ok(())
 }

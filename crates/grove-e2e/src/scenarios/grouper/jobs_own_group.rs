@@ -33,7 +33,7 @@ pub(super) async fn jobs_own_group(context: &mut Context) -> Result<()> {
         "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": { "name": "plain" },
         "spec": { "replicas": 1, "selector": { "matchLabels": { "app": "plain" } }, "template": template },
     });
-    workloads::make(context, plain).await?;
+    workloads::make(context, plain.clone()).await?;
     let there = |pods: &[PodState]| pods.iter().any(|it| it.name.starts_with("plain-") && it.node.is_some());
     context.expect("the pod of the ReplicaSet is placed", there).await?;
 
@@ -55,6 +55,7 @@ pub(super) async fn jobs_own_group(context: &mut Context) -> Result<()> {
     let warnings: Vec<_> =
         warnings.iter().filter(|it| it.reason.as_deref() == Some("PodGrouperWarning")).collect();
     ensure!(warnings.is_empty(), "there are warnings: {warnings:?}");
+    workloads::delete(context, plain).await?;
     no_refusals(context)
 }
 

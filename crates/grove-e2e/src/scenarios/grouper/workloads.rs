@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Api, ResourceExt,
-    api::{DeleteParams, ListParams, PostParams},
+    api::{DeleteParams, ListParams, PostParams, PropagationPolicy},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -119,6 +119,16 @@ pub(super) async fn make(context: &Context, object: Value) -> Result<Value> {
     Ok(json!({
         "apiVersion": object["apiVersion"], "kind": object["kind"], "name": made.name_any(), "uid": made.uid(),
     }))
+}
+
+/// Deletes an object, and with it what it owns.
+pub(super) async fn delete(context: &Context, mut object: Value) -> Result<()> {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let api = objects::api_for(&context.client(), &mut object, Some(&context.namespace)).await?;
+    let foreground =
+        DeleteParams { propagation_policy: Some(PropagationPolicy::Foreground), ..DeleteParams::default() };
+    api.delete(&name, &foreground).await?;
+    Ok(())
 }
 
 impl Workload {
