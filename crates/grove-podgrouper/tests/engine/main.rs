@@ -10,6 +10,7 @@
 
 mod budget;
 mod changes;
+mod kills;
 mod kinds;
 mod rules;
 mod trouble;
