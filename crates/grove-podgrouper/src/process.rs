@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 
 use crate::{
-    engine::{ConfigMapName, Counting, Grouper, GrouperMetrics, GrouperOptions},
+    engine::{ConfigMapName, Counting, Grouper, GrouperMetrics, GrouperOptions, backend_of},
     hub::Hub,
     settings::Settings,
 };
@@ -88,6 +88,9 @@ fn failed<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> RunError {
 
 /// Runs the pod grouper with the plugins of `hub` and the backends of `registry`, until it is told to stop.
 pub async fn run(registry: &Registry, hub: Hub, options: Options) -> Result<(), RunError> {
+    for name in &options.schedulers {
+        backend_of(name, registry).map_err(|error| RunError::Unusable(error.to_string()))?;
+    }
     let level = if options.verbose { telemetry::Level::Debug } else { telemetry::Level::Info };
     telemetry::init(level, telemetry::Format::Json).map_err(failed("logs"))?;
     let stop = shutdown::on_signal().map_err(failed("signals"))?;

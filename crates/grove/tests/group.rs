@@ -84,7 +84,10 @@ fn classes_and_labels_are_what_the_cluster_has() {
     assert_eq!((pods.len(), code), (1, Some(0)));
     let from = json!({ "value": "high", "from": "spec.priorityClassName of Pod train-<random>" });
     assert_eq!(group["priorityClass"], from);
-    assert_eq!(group["queue"], json!({ "value": "default-queue", "from": "nobody names one" }));
+    assert_eq!(
+        group["queue"],
+        json!({ "value": "default-queue", "from": "the default, because nobody names one" })
+    );
     assert_eq!(group["remarks"], json!([]));
 
     let class = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: { name: high }\n";

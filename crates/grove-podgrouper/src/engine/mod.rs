@@ -157,10 +157,13 @@ impl Grouper {
     /// Changes wake the pods that they concern.
     fn listen(self: &Arc<Self>) {
         for (scheduler, served) in self.schedulers.iter().enumerate() {
-            let queue = self.queue.clone();
+            let (queue, dependents) = (self.queue.clone(), Arc::clone(&self.dependents));
             served.pods.listen(move |change| {
                 let is_same = change.old.zip(change.new).is_some_and(|(old, new)| old.groups_like(new));
                 if let Some(pod) = change.new.or(change.old).filter(|_| !is_same) {
+                    // A pod may own others.
+                    let key = ObjectKey::new("v1", "Pod", pod.namespace(), pod.name());
+                    dependents.of(&key).into_iter().for_each(|it| queue.add(it));
                     let (namespace, name) = (pod.namespace().to_owned(), pod.name().to_owned());
                     queue.add(PodKey { scheduler, namespace, name });
                 }

@@ -48,7 +48,14 @@ pub(crate) struct Objects {
     metrics: InformerMetrics,
     changed: OnChange,
     stop: CancellationToken,
-    kinds: Mutex<BTreeMap<KindName, Arc<Served>>>,
+    kinds: Mutex<BTreeMap<KindName, Known>>,
+}
+
+/// What is known of a kind.
+enum Known {
+    Served(Arc<Served>),
+    /// The API server did not have it then.
+    Missing(Instant),
 }
 
 /// A kind that the API server has.
@@ -58,6 +65,8 @@ struct Served {
     reads: Reads,
     /// Where it may not be listed, there is none.
     watch: Option<Watch>,
+    /// When an object was refused that may not be read, where none may be listed: the next one is not asked for soon.
+    refused: parking_lot::Mutex<Option<Instant>>,
     tried: Instant,
 }
 
@@ -109,13 +118,20 @@ impl Objects {
                 return Ok(found);
             }
         }
+        if served.refused.lock().is_some_and(|it| it.elapsed() < AGAIN) {
+            return Err(NotRead::Forbidden);
+        }
         let (client, resource) = (self.client.clone(), &served.resource);
         let api = if served.is_namespaced {
             Api::namespaced_with(client, &key.namespace, resource)
         } else {
             Api::all_with(client, resource)
         };
-        get(api, key, served.reads).await
+        let answer = get(api, key, served.reads).await;
+        if served.watch.is_none() && answer == Err(NotRead::Forbidden) {
+            *served.refused.lock() = Some(Instant::now());
+        }
+        answer
     }
 
     /// Finds out what a kind is, and watches it where it may be.
@@ -123,17 +139,22 @@ impl Objects {
         let mut kinds = self.kinds.lock().await;
         let reads = self.reads(Kind::parse(&kind.api_version, &kind.kind), rules);
         let is_enough = |it: &Served| it.reads >= reads && (it.watch.is_some() || it.tried.elapsed() < AGAIN);
-        if let Some(known) = kinds.get(kind).filter(|it| is_enough(it)) {
-            return Ok(Arc::clone(known));
+        match kinds.get(kind) {
+            Some(Known::Served(known)) if is_enough(known) => return Ok(Arc::clone(known)),
+            Some(Known::Missing(tried)) if tried.elapsed() < AGAIN => return Err(NotRead::NoKind),
+            _ => {}
         }
         let Kind { group, version, kind: name } = Kind::parse(&kind.api_version, &kind.kind);
         let found = pinned_kind(&self.client, &GroupVersionKind::gvk(group, version, name)).await;
-        let (resource, capabilities) = found.map_err(|error| match &error {
-            kube::Error::Api(status) if status.code == 404 => NotRead::NoKind,
-            kube::Error::Api(status) if status.code == 403 => NotRead::Forbidden,
-            kube::Error::Discovery(_) => NotRead::NoKind,
-            _ => NotRead::Failed(error.to_string()),
-        })?;
+        let (resource, capabilities) = match found {
+            Ok(found) => found,
+            Err(kube::Error::Api(status)) if status.code == 403 => return Err(NotRead::Forbidden),
+            Err(error) if is_missing(&error) => {
+                kinds.insert(kind.clone(), Known::Missing(Instant::now()));
+                return Err(NotRead::NoKind);
+            }
+            Err(error) => return Err(NotRead::Failed(error.to_string())),
+        };
         let all: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
         let may_list = match all.list_metadata(&ListParams::default().limit(1)).await {
             Ok(_) => true,
@@ -145,6 +166,7 @@ impl Objects {
             reads,
             watch: may_list.then(|| self.watch(kind, all, reads)),
             resource,
+            refused: parking_lot::Mutex::default(),
             tried: Instant::now(),
         });
         if may_list {
@@ -157,7 +179,7 @@ impl Objects {
         } else {
             debug!(kind = kind.kind, api_version = kind.api_version, "owners of this kind may not be listed");
         }
-        kinds.insert(kind.clone(), Arc::clone(&served));
+        kinds.insert(kind.clone(), Known::Served(Arc::clone(&served)));
         Ok(served)
     }
 
@@ -192,6 +214,15 @@ impl Objects {
         let stop = self.stop.child_token();
         tokio::spawn(inform(api, watcher::Config::default(), cache.clone(), prune, stop.clone()));
         Watch { cache, _running: stop.drop_guard() }
+    }
+}
+
+/// Whether the API server does not have the kind.
+fn is_missing(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code == 404,
+        kube::Error::Discovery(_) => true,
+        _ => false,
     }
 }
 

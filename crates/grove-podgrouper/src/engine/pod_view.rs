@@ -6,7 +6,7 @@ use k8s_openapi::{
     api::core::v1::PodSchedulingGroup,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
-use kube::core::NamespaceResourceScope;
+use kube::core::{DynamicObject, NamespaceResourceScope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -60,6 +60,11 @@ impl PodView {
     /// As plugins and backends read it.
     pub(crate) fn to_value(&self) -> Value {
         json!({ "apiVersion": "v1", "kind": "Pod", "metadata": self.metadata, "spec": self.spec })
+    }
+
+    /// As an owner of other pods is read.
+    pub(crate) fn to_object(&self) -> DynamicObject {
+        DynamicObject { types: None, metadata: self.metadata.clone(), data: json!({ "spec": self.spec }) }
     }
 
     /// Whether nothing that a group depends on differs. Being bound counts: a LeaderWorkerSet waits for it.

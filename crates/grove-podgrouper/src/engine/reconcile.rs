@@ -80,6 +80,22 @@ impl Grouper {
         }
     }
 
+    /// An owner. A pod may be one (the driver of a Spark application), and most are known.
+    async fn owner(
+        &self,
+        key: &ObjectKey,
+        uid: &str,
+        settings: &Settings,
+    ) -> Result<Arc<DynamicObject>, NotRead> {
+        if key.kind.is_pod() {
+            let pods = self.schedulers.iter().filter_map(|it| it.pods.get(&key.namespace, &key.name));
+            if let Some(pod) = pods.into_iter().find(|it| it.uid() == uid) {
+                return Ok(Arc::new(pod.to_object()));
+            }
+        }
+        self.objects.read(key, Some(uid), &settings.rules).await
+    }
+
     /// Tells the scheduler of the group, and the pod of the scheduler's group.
     async fn tell(
         &self,
@@ -238,7 +254,7 @@ impl Look<'_> {
             // Before it is read: what changes from now on is told.
             grouper.dependents.add(key, &object);
             read.insert(object.clone());
-            async move { grouper.objects.read(&object, Some(&uid), &settings.rules).await }
+            async move { grouper.owner(&object, &uid, settings).await }
         });
         chain.await.map_err(|it| Trouble { why: it.why, needs_time: it.needs_time })
     }

@@ -142,6 +142,25 @@ async fn namespaces_and_pods_are_chosen_by_label() {
     assert_eq!(world.group_of("out"), (None, None));
 }
 
+/// The driver of a Spark application owns the executors: all of them are in its group, and nobody reads it for that.
+#[tokio::test(start_paused = true)]
+async fn a_pod_may_own_others() {
+    let world = World::started();
+    let spark = json!({ "labels": { "spark-app-name": "count", "spark-app-selector": "spark-1" } });
+    let uid = world.pod_with("driver", None, spark.clone());
+    let owner = json!({ "apiVersion": "v1", "kind": "Pod", "name": "driver", "uid": uid });
+    world.pod_with("executor", Some(owner), spark);
+    world.settle().await;
+    assert_eq!(world.groups(), ["spark-1"]);
+    assert_eq!(world.group_of("driver"), (Some("spark-1".to_owned()), None));
+    assert_eq!(world.group_of("executor"), world.group_of("driver"));
+    assert_eq!((world.writes(), world.gate.reads("pods").0), ((1, 2), 0));
+    // What the driver says counts for all, from now on.
+    world.patch("pods", "driver", json!({ "metadata": { "labels": { "team": "a" } } }));
+    world.settle().await;
+    assert_eq!(world.group("spark-1")["metadata"]["labels"]["team"], "a");
+}
+
 /// The pods of our own operator are none of the grouper's business, and neither is what is not ready yet.
 #[tokio::test(start_paused = true)]
 async fn pod_gangs_that_are_not_ready_or_ours_wait_in_silence() {

@@ -96,6 +96,23 @@ async fn an_owner_of_a_kind_that_is_not_served() {
     assert_eq!(world.told_of("p"), [told]);
 }
 
+/// A kind that may not be read, or is not there, is not asked for once for each pod.
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_is_not_asked_for_again_and_again() {
+    let world = World::started();
+    world.gate.forbid("things");
+    let top = world.owner("things.example.com", thing("t", &json!([])));
+    for number in 0..50 {
+        world.pod(&format!("p{number}"), Some(top.clone()));
+        world.pod(&format!("q{number}"), Some(reference("Nothing", "t", "uid-1")));
+    }
+    tokio::time::sleep(std::time::Duration::from_secs(30)).await;
+    let (objects, lists) = world.gate.reads("things");
+    // Those that were under way at the same time aside.
+    assert!(objects <= 10 && lists <= 1, "{objects} things were asked for, and all of them {lists} times");
+    assert_eq!(world.writes(), (50, 50));
+}
+
 /// The API server takes no object whose annotations have more than 256 KiB; the group goes without the largest.
 #[tokio::test(start_paused = true)]
 async fn annotations_of_a_megabyte() {

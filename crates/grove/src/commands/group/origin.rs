@@ -25,7 +25,8 @@ pub(super) fn queue(group: &Group, objects: &[&Value], settings: &Settings) -> F
         let of_project = text(&project["metadata"]["labels"]["project"]);
         value.starts_with(of_project).then(|| format!("label project of {}", shown(project)))
     };
-    let from = by_label().or_else(by_project).unwrap_or_else(|| "nobody names one".to_owned());
+    let from =
+        by_label().or_else(by_project).unwrap_or_else(|| "the default, because nobody names one".to_owned());
     From { value, from }
 }
 
