@@ -1,8 +1,8 @@
 //! What the pod grouper may do in a cluster, and why: the ClusterRole is made from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use grove_scheduler::{SchedulerBackend, WorkloadGroups};
+use grove_scheduler::{Probe, SchedulerBackend, WorkloadGroups};
 use kube::core::{ApiResource, GroupVersionKind};
 
 use crate::{hub::Hub, workload::Kind};
@@ -73,17 +73,12 @@ pub fn rights(hub: &Hub, backends: &[&dyn SchedulerBackend], needed: &Needed) ->
             "rules say how pods of other kinds are grouped",
         ),
         everywhere("scheduler.grove.io", &["groupingrules/status"], &["patch"], "whether a rule is used"),
-        everywhere(
-            "apiextensions.k8s.io",
-            &["customresourcedefinitions"],
-            &["get"],
-            "which form of groups a scheduler understands is read from its CRD",
-        ),
     ];
     if needed.chooses_namespaces {
         let reason = "--namespace-label-selector chooses namespaces by label";
         rights.push(everywhere("", &["namespaces"], &["list", "watch"], reason));
     }
+    rights.extend(probed(backends));
     rights.extend(groups(backends));
     rights.extend(owners(hub));
     if let Some((namespace, name)) = &needed.kind_defaults {
@@ -101,6 +96,28 @@ pub fn rights(hub: &Hub, backends: &[&dyn SchedulerBackend], needed: &Needed) ->
             "one of several pod groupers works",
         ));
         rights.push(named(group, "leases", &["get", "update", "patch"], namespace, Some(name), "likewise"));
+    }
+    rights
+}
+
+/// What is asked to find out which form of groups a scheduler understands.
+fn probed(backends: &[&dyn SchedulerBackend]) -> Vec<Right> {
+    let (mut definitions, mut rights) = (BTreeSet::new(), Vec::new());
+    for probe in backends.iter().flat_map(|it| it.probes(&serde_json::json!({}))) {
+        match probe {
+            Probe::Definition(name) => drop(definitions.insert(name)),
+            Probe::Objects(resource) => {
+                let reason = "which levels of the network a scheduler knows";
+                rights.push(everywhere(&resource.group, &[&resource.resource], &["list"], reason));
+            }
+            // Discovery is for everybody, and a dry run is a create.
+            Probe::Served(_) | Probe::DryRun { .. } => {}
+        }
+    }
+    if !definitions.is_empty() {
+        let reason = "which form of groups a scheduler understands is read from its CRD";
+        let right = everywhere("apiextensions.k8s.io", &["customresourcedefinitions"], &["get"], reason);
+        rights.insert(0, Right { names: definitions.into_iter().collect(), ..right });
     }
     rights
 }

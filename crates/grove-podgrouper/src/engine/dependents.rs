@@ -7,7 +7,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::object_key::{ObjectKey, PodKey};
+use super::object_key::{KindName, ObjectKey, PodKey};
 
 /// Pods and what was read for their sake.
 #[derive(Debug, Default)]
@@ -50,6 +50,13 @@ impl Dependents {
                 state.by_pod.remove(pod);
             }
         }
+    }
+
+    /// The pods that depend on an object of a kind.
+    pub(crate) fn of_kind(&self, kind: &KindName) -> Vec<PodKey> {
+        let state = self.0.lock();
+        let of_kind = state.by_object.iter().filter(|it| it.0.kind == *kind);
+        of_kind.flat_map(|it| it.1).map(|it| PodKey::clone(it)).collect()
     }
 
     /// The pods that depend on an object. One that is in no namespace is known to the pods of all.

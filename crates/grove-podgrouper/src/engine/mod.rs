@@ -17,10 +17,12 @@ mod owners;
 mod pod_change;
 mod pod_view;
 mod reconcile;
+mod refusals;
 mod rules;
 mod schedulers;
 mod settings_watch;
 mod turns;
+mod wake;
 mod warnings;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -36,11 +38,14 @@ use self::{
     dependents::Dependents,
     namespaces::Namespaces,
     object_key::{ObjectKey, PodKey},
-    objects::Objects,
+    objects::{News, Objects},
+    pod_view::PodView,
+    refusals::Refusals,
     rules::RulesWatch,
-    schedulers::{Around, Served},
+    schedulers::{Around, Groups, Served},
     settings_watch::SettingsWatch,
     turns::Turns,
+    wake::Wake,
     warnings::Warnings,
 };
 use crate::{hub::Hub, settings::Settings};
@@ -83,8 +88,10 @@ pub struct Grouper {
     settings: Arc<SettingsWatch>,
     rules: Arc<RulesWatch>,
     namespaces: Namespaces,
-    queue: Queue<PodKey>,
+    groups: Arc<tokio::sync::Mutex<Vec<Groups>>>,
+    wake: Wake,
     turns: Turns,
+    refusals: Refusals,
     writer: Writer,
     warnings: Arc<Warnings>,
     metrics: GrouperMetrics,
@@ -118,10 +125,15 @@ impl Grouper {
         let Counting { informers, queues, grouper } = counting;
         let (hub, dependents, watching) =
             (Arc::new(hub), Arc::<Dependents>::default(), CancellationToken::new());
-        let queue: Queue<PodKey> = Queue::new("podgrouper", &queues);
-        let (known, woken) = (Arc::clone(&dependents), queue.clone());
-        let changed =
-            Arc::new(move |object: &ObjectKey| known.of(object).into_iter().for_each(|it| woken.add(it)));
+        let wake = Wake::new(Queue::new("podgrouper", &queues));
+        let (known, woken) = (Arc::clone(&dependents), wake.clone());
+        let changed = Arc::new(move |news: News<'_>| {
+            let pods = match news {
+                News::Object(object) => known.of(object),
+                News::Readable(kind) => known.of_kind(kind),
+            };
+            pods.into_iter().for_each(|it| woken.add(it));
+        });
         let this = Arc::new(Self {
             schedulers: schedulers::schedulers(&options.schedulers, registry, &informers)?,
             objects: Objects::new(
@@ -145,7 +157,9 @@ impl Grouper {
             client,
             hub,
             dependents,
-            queue,
+            wake,
+            groups: Arc::default(),
+            refusals: Refusals::default(),
             informers,
             options,
             watching,
@@ -157,15 +171,15 @@ impl Grouper {
     /// Changes wake the pods that they concern.
     fn listen(self: &Arc<Self>) {
         for (scheduler, served) in self.schedulers.iter().enumerate() {
-            let (queue, dependents) = (self.queue.clone(), Arc::clone(&self.dependents));
+            let (wake, dependents) = (self.wake.clone(), Arc::clone(&self.dependents));
             served.pods.listen(move |change| {
                 let is_same = change.old.zip(change.new).is_some_and(|(old, new)| old.groups_like(new));
                 if let Some(pod) = change.new.or(change.old).filter(|_| !is_same) {
                     // A pod may own others.
                     let key = ObjectKey::new("v1", "Pod", pod.namespace(), pod.name());
-                    dependents.of(&key).into_iter().for_each(|it| queue.add(it));
+                    dependents.of(&key).into_iter().for_each(|it| wake.add(it));
                     let (namespace, name) = (pod.namespace().to_owned(), pod.name().to_owned());
-                    queue.add(PodKey { scheduler, namespace, name });
+                    wake.add(PodKey { scheduler, namespace, name });
                 }
             });
         }
@@ -221,11 +235,12 @@ impl Grouper {
             namespace: self.options.namespace.clone(),
             metrics: self.informers.clone(),
             stop: self.watching.clone(),
+            groups: Arc::clone(&self.groups),
         };
         let weak = Arc::downgrade(self);
-        let group_changed = Arc::new(move |namespace: &str, name: &str| {
+        let group_changed = Arc::new(move |namespace: &str, name: &str, is_gone: bool| {
             if let Some(this) = weak.upgrade() {
-                this.wake_one_of(scheduler, namespace, name);
+                this.group_changed(namespace, name, is_gone);
             }
         });
         self.schedulers[scheduler].attend(&around, || self.wake_all(scheduler), group_changed).await;
@@ -235,33 +250,34 @@ impl Grouper {
     fn wake_all(&self, scheduler: usize) {
         for pod in self.schedulers[scheduler].pods.list() {
             let (namespace, name) = (pod.namespace().to_owned(), pod.name().to_owned());
-            self.queue.add_background(PodKey { scheduler, namespace, name });
+            self.wake.add_background(PodKey { scheduler, namespace, name });
         }
     }
 
     fn wake_namespace(&self, scheduler: usize, namespace: &str) {
         for pod in self.schedulers[scheduler].in_namespace.get(namespace) {
             let (namespace, name) = (namespace.to_owned(), pod.name().to_owned());
-            self.queue.add(PodKey { scheduler, namespace, name });
+            self.wake.add(PodKey { scheduler, namespace, name });
         }
     }
 
-    /// Somebody changed or deleted a group: one of its pods sees to it.
-    fn wake_one_of(&self, scheduler: usize, namespace: &str, group: &str) {
-        let served = &self.schedulers[scheduler];
-        let Some(ready) = served.ready() else { return };
-        if ready.groups.get(namespace, group).is_none() {
-            self.warnings.forget(&served.name, namespace, group);
-            self.rules.used((scheduler, namespace.to_owned(), group.to_owned()), None);
-        }
-        let Some(workloads) = ready.scheduler.workloads() else { return };
-        let pods = served.in_namespace.get(namespace);
-        let member =
-            pods.iter().find(|it| !it.is_going() && workloads.group_of(&it.to_value()) == Some(group));
-        if let Some(pod) = member {
-            let (namespace, name) = (namespace.to_owned(), pod.name().to_owned());
-            self.queue.add(PodKey { scheduler, namespace, name });
-        }
+    /// Somebody changed a group: one of its pods sees to it. Of one that is gone, all pods may have another place now.
+    fn group_changed(&self, namespace: &str, group: &str, is_gone: bool) {
+        let members = self.schedulers.iter().enumerate().flat_map(|(scheduler, served)| {
+            if is_gone {
+                self.warnings.forget(&served.name, namespace, group);
+                self.rules.used((scheduler, namespace.to_owned(), group.to_owned()), None);
+            }
+            let key = move |pod: &PodView| PodKey {
+                scheduler,
+                namespace: pod.namespace().to_owned(),
+                name: pod.name().to_owned(),
+            };
+            served.members(namespace, group).into_iter().map(move |it| key(&it))
+        });
+        let members: Vec<PodKey> = members.collect();
+        let woken = if is_gone { members.len() } else { 1 };
+        members.into_iter().take(woken).for_each(|it| self.wake.add(it));
     }
 
     /// Whether every cache has been filled once; else what is missing.
@@ -289,26 +305,25 @@ impl Grouper {
             for served in &self.schedulers {
                 served.pods.synced().await;
             }
-            self.settings.synced().await;
             self.namespaces.synced().await;
+            self.settings.synced().await;
+            self.rules.synced().await;
         };
         if stop.run_until_cancelled(synced).await.is_none() {
             return;
         }
         info!("the caches are filled");
+        // What came before was noted by nobody: whoever waits to lead would note it for ever.
+        self.wake.begin();
+        (0..self.schedulers.len()).for_each(|it| self.wake_all(it));
         let this = Arc::clone(self);
-        let workers = work(self.queue.clone(), self.options.concurrency, DEADLINE, move |key| {
+        let workers = work(self.wake.queue(), self.options.concurrency, DEADLINE, move |key| {
             Arc::clone(&this).reconcile(key)
         });
         let ending = async {
             stop.cancelled().await;
-            self.queue.close();
+            self.wake.queue().close();
         };
         tokio::join!(workers, ending, self.rules.report(&self.writer, stop.clone()));
-    }
-
-    /// Whether nothing is left to be done.
-    pub fn is_idle(&self) -> bool {
-        self.queue.is_idle()
     }
 }

@@ -38,8 +38,17 @@ pub(crate) enum NotRead {
     Failed(String),
 }
 
-/// Who is told when an object has changed.
-pub(crate) type OnChange = Arc<dyn Fn(&ObjectKey) + Send + Sync>;
+/// Who is told what has changed.
+pub(crate) type OnChange = Arc<dyn Fn(News<'_>) + Send + Sync>;
+
+/// What has changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum News<'a> {
+    /// An object.
+    Object(&'a ObjectKey),
+    /// Objects of a kind may be read that could not be before.
+    Readable(&'a KindName),
+}
 
 /// All that can be read.
 pub(crate) struct Objects {
@@ -128,8 +137,12 @@ impl Objects {
             Api::all_with(client, resource)
         };
         let answer = get(api, key, served.reads).await;
-        if served.watch.is_none() && answer == Err(NotRead::Forbidden) {
-            *served.refused.lock() = Some(Instant::now());
+        if served.watch.is_none() {
+            let now = (answer == Err(NotRead::Forbidden)).then(Instant::now);
+            let before = std::mem::replace(&mut *served.refused.lock(), now);
+            if before.is_some() && now.is_none() {
+                (self.changed)(News::Readable(&key.kind));
+            }
         }
         answer
     }
@@ -145,7 +158,8 @@ impl Objects {
             _ => {}
         }
         let Kind { group, version, kind: name } = Kind::parse(&kind.api_version, &kind.kind);
-        let found = pinned_kind(&self.client, &GroupVersionKind::gvk(group, version, name)).await;
+        let asked = GroupVersionKind::gvk(group, version, name);
+        let found = in_time(pinned_kind(&self.client, &asked)).await?;
         let (resource, capabilities) = match found {
             Ok(found) => found,
             Err(kube::Error::Api(status)) if status.code == 403 => return Err(NotRead::Forbidden),
@@ -156,7 +170,7 @@ impl Objects {
             Err(error) => return Err(NotRead::Failed(error.to_string())),
         };
         let all: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
-        let may_list = match all.list_metadata(&ListParams::default().limit(1)).await {
+        let may_list = match in_time(all.list_metadata(&ListParams::default().limit(1))).await? {
             Ok(_) => true,
             Err(kube::Error::Api(status)) if status.code == 403 => false,
             Err(error) => return Err(NotRead::Failed(error.to_string())),
@@ -179,7 +193,16 @@ impl Objects {
         } else {
             debug!(kind = kind.kind, api_version = kind.api_version, "owners of this kind may not be listed");
         }
-        kinds.insert(kind.clone(), Known::Served(Arc::clone(&served)));
+        let before = kinds.insert(kind.clone(), Known::Served(Arc::clone(&served)));
+        let was_readable = match before {
+            None => true,
+            Some(Known::Missing(_)) => false,
+            Some(Known::Served(before)) => before.refused.lock().is_none() || !may_list,
+        };
+        drop(kinds);
+        if !was_readable {
+            (self.changed)(News::Readable(kind));
+        }
         Ok(served)
     }
 
@@ -203,7 +226,7 @@ impl Objects {
             if let Some(object) = change.new.or(change.old).filter(|_| is_news) {
                 let text = |it: &Option<String>| it.clone().unwrap_or_default();
                 let (namespace, name) = (text(&object.metadata.namespace), text(&object.metadata.name));
-                changed(&ObjectKey { kind: kind.clone(), namespace, name });
+                changed(News::Object(&ObjectKey { kind: kind.clone(), namespace, name }));
             }
         });
         let prune = match reads {
@@ -215,6 +238,11 @@ impl Objects {
         tokio::spawn(inform(api, watcher::Config::default(), cache.clone(), prune, stop.clone()));
         Watch { cache, _running: stop.drop_guard() }
     }
+}
+
+/// Others wait meanwhile: a part of the API that does not answer holds nobody up for long.
+async fn in_time<T>(asking: impl Future<Output = T>) -> Result<T, NotRead> {
+    timeout(FILL, asking).await.map_err(|_| NotRead::Failed("the API server does not answer".to_owned()))
 }
 
 /// Whether the API server does not have the kind.

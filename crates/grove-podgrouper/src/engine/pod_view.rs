@@ -49,6 +49,13 @@ impl PodView {
         self.metadata.annotations.as_ref()?.get(key).map(String::as_str)
     }
 
+    /// What may be the name of its group: schedulers are told of it in annotations, or in the spec.
+    pub(crate) fn group_names(&self) -> impl Iterator<Item = &str> {
+        let annotations = self.metadata.annotations.iter().flatten();
+        let noted = annotations.filter(|it| it.0.ends_with("group-name")).map(|it| it.1.as_str());
+        noted.chain(self.spec.scheduling_group.as_ref().and_then(|it| it.pod_group_name.as_deref()))
+    }
+
     pub(crate) fn owners(&self) -> &[OwnerReference] {
         self.metadata.owner_references.as_deref().unwrap_or_default()
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use grove_runtime::{Outcome, WriteError};
-use grove_scheduler::workload::{Group, Grouped, Told};
+use grove_scheduler::workload::{Group, Grouped, Told, WorkloadGroups};
 use kube::api::DynamicObject;
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ use super::{
     schedulers::{Ready, Served},
 };
 use crate::{
+    names::group_name,
     plugin::{Found, Need},
     settings::Settings,
     workload::Workload,
@@ -117,11 +118,17 @@ impl Grouper {
                 Ok(Told::LeftAlone) => return Ok(Ok(Outcome::Done)),
                 Err(error) => return Ok(Err(Trouble::lasting(error.0))),
             };
+            let of_group = (key.scheduler, key.namespace.clone(), name.clone());
+            if let Some(why) = self.refusals.of(&of_group, &grouped.object) {
+                return Ok(Err(Trouble { why, needs_time: true }));
+            }
             match self.write_group(key, ready, &grouped, existing.as_ref()).await {
                 Ok(Some(is_written)) => (grouped, is_written),
                 Ok(None) => return Ok(Ok(Outcome::Again)),
                 Err(error) if error.is_refusal() => {
-                    return Ok(Err(Trouble { why: error.to_string(), needs_time: true }));
+                    let why = error.to_string();
+                    self.refusals.note(of_group, &grouped.object, &why);
+                    return Ok(Err(Trouble { why, needs_time: true }));
                 }
                 Err(error) => return Err(error),
             }
@@ -130,6 +137,9 @@ impl Grouper {
         let mut remarks = group.remarks;
         remarks.extend(grouped.remarks.iter().cloned());
         self.warnings.of_group(scheduler, &key.namespace, &name, &group.owner, is_written, &remarks);
+        if !grouped.pod_remarks.is_empty() {
+            self.warnings.of_pod(pod, &grouped.pod_remarks.join("; "));
+        }
         self.write_pod(key, pod, &grouped).await.map(Ok)
     }
 
@@ -183,8 +193,9 @@ impl Grouper {
                 served.pods.written(pod);
                 Ok(Outcome::Done)
             }
-            // It is gone, or another one has its name: that one will be looked at.
-            Err(error) if error.is_not_found() || error.is_conflict() => Ok(Outcome::Done),
+            // It is gone, or another one has its name.
+            Err(error) if error.is_not_found() => Ok(Outcome::Done),
+            Err(error) if error.is_conflict() => Ok(Outcome::Again),
             Err(error) if error.is_refusal() => {
                 self.warnings.of_pod(pod, &error.to_string());
                 Ok(Outcome::After(LATER))
@@ -197,6 +208,9 @@ impl Grouper {
 /// Where a pod is its own owner, what it carries for its group's sake would be copied to the group, which would be written
 /// a second time for it.
 fn without_marks(mut grouped: Grouped) -> Grouped {
+    if grouped.object["metadata"]["ownerReferences"][0]["kind"] != "Pod" {
+        return grouped;
+    }
     let Grouped { object, labels, annotations, .. } = &mut grouped;
     for (field, marks) in [("labels", labels), ("annotations", annotations)] {
         if let Some(copied) = object["metadata"][field].as_object_mut() {
@@ -228,9 +242,10 @@ impl Look<'_> {
     /// The group of the pod, and the rule that made it, if one did; `None` where the pod is to be left alone.
     async fn group(&mut self, pod: &PodView) -> Result<Option<(Group, Option<String>)>, Trouble> {
         let value = pod.to_value();
-        let is_in_a_group = self.ready.scheduler.workloads().and_then(|it| it.group_of(&value)).is_some();
-        // Its user made the group.
-        if pod.owners().is_empty() && is_in_a_group {
+        let group = self.ready.scheduler.workloads().and_then(|it| it.group_of(&value));
+        // Its user made the group, unless it is called as only we would call it.
+        let is_of_user = |it: &str| it != group_name(pod.name(), pod.uid());
+        if pod.owners().is_empty() && group.is_some_and(is_of_user) {
             return Ok(None);
         }
         let settings = self.grouper.settings.now();
@@ -304,6 +319,7 @@ impl Look<'_> {
                 };
                 Ok(there.into_iter().filter(has).map(|it| it.to_value()).collect())
             }
+            Need::Group(_) | Need::Groups(_) if !self.knows_older_groups() => Ok(Vec::new()),
             Need::Group(name) => {
                 let there = self.ready.groups.get(namespace, name);
                 Ok(there.iter().map(|it| self.group_value(it)).collect())
@@ -316,6 +332,10 @@ impl Look<'_> {
                 Ok(there.iter().filter(|it| is_called(it)).map(|it| self.group_value(it)).collect())
             }
         }
+    }
+
+    fn knows_older_groups(&self) -> bool {
+        self.ready.scheduler.workloads().is_some_and(WorkloadGroups::knows_older_groups)
     }
 
     fn group_value(&self, group: &DynamicObject) -> Value {

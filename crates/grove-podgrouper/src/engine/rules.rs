@@ -13,7 +13,10 @@ use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client, api::ApiResource, runtime::watcher};
 use parking_lot::Mutex;
 use serde_json::json;
-use tokio::{sync::Notify, time::sleep};
+use tokio::{
+    sync::{Notify, watch},
+    time::sleep,
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
@@ -39,11 +42,19 @@ pub(crate) struct RulesWatch {
     uses: Mutex<BTreeMap<String, BTreeSet<GroupKey>>>,
     /// Something is to be said.
     news: Notify,
+    /// The cluster does not have the kind.
+    is_absent: watch::Sender<bool>,
 }
 
 impl RulesWatch {
     pub(crate) fn new(hub: Arc<Hub>, metrics: &InformerMetrics) -> Self {
-        Self { cache: Cache::with_metrics(metrics), hub, uses: Mutex::default(), news: Notify::new() }
+        Self {
+            cache: Cache::with_metrics(metrics),
+            hub,
+            uses: Mutex::default(),
+            news: Notify::new(),
+            is_absent: watch::Sender::new(false),
+        }
     }
 
     /// Calls `changed` with what is in force, when that may differ from before.
@@ -90,13 +101,30 @@ impl RulesWatch {
     /// Keeps them known until `stop`.
     pub(crate) async fn watch(&self, client: Client, stop: CancellationToken) {
         let looking = async {
-            while !is_served(&client, &ApiResource::erase::<GroupingRule>(&())).await.unwrap_or(false) {
-                sleep(LOOK_AGAIN).await;
+            loop {
+                match is_served(&client, &ApiResource::erase::<GroupingRule>(&())).await {
+                    Ok(true) => return,
+                    Ok(false) => {
+                        self.is_absent.send_replace(true);
+                        sleep(LOOK_AGAIN).await;
+                    }
+                    Err(_) => sleep(GATHER).await,
+                }
             }
         };
         if stop.run_until_cancelled(looking).await.is_some() {
             let api: Api<GroupingRule> = Api::all(client);
             Box::pin(inform_guarded(api, watcher::Config::default(), self.cache.clone(), prune, stop)).await;
+        }
+    }
+
+    /// Waits until all rules are known, or that there can be none: a gang that a rule made must not fall apart meanwhile.
+    pub(crate) async fn synced(&self) {
+        let mut absent = self.is_absent.subscribe();
+        tokio::select! {
+            () = self.cache.synced() => {}
+            // The sender lives in `self`, so waiting cannot fail.
+            _ = absent.wait_for(|it| *it) => {}
         }
     }
 

@@ -17,7 +17,7 @@ use kube::{
 use parking_lot::RwLock;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::{info, warn};
 
 use super::pod_view::{self, PodView};
@@ -29,8 +29,8 @@ const LOOK_AGAIN: Duration = Duration::from_mins(5);
 /// How long the first list of groups may take.
 const FILL: Duration = Duration::from_secs(30);
 
-/// Who is told of a group that somebody changed or deleted, by namespace and name.
-pub(crate) type OnGroupChange = Arc<dyn Fn(&str, &str) + Send + Sync>;
+/// Who is told of a group that somebody changed, or deleted, by namespace and name.
+pub(crate) type OnGroupChange = Arc<dyn Fn(&str, &str, bool) + Send + Sync>;
 
 /// A scheduler whose pods are grouped.
 pub(crate) struct Served {
@@ -40,6 +40,8 @@ pub(crate) struct Served {
     pub(crate) pods: Cache<PodView>,
     /// By namespace.
     pub(crate) in_namespace: Index<PodView>,
+    /// By namespace and what may be the name of their group.
+    in_group: Index<PodView>,
     ready: RwLock<Option<Ready>>,
 }
 
@@ -96,12 +98,15 @@ pub(crate) fn schedulers(
         }
         let pods: Cache<PodView> = Cache::of_kind("Pod", metrics);
         let in_namespace = pods.index(|pod| vec![pod.namespace().to_owned()]);
+        let in_group =
+            pods.index(|pod| pod.group_names().map(|group| format!("{}/{group}", pod.namespace())).collect());
         let ready = RwLock::default();
         served.push(Arc::new(Served {
             name: name.to_owned(),
             backend: Arc::clone(backend),
             pods,
             in_namespace,
+            in_group,
             ready,
         }));
     }
@@ -111,6 +116,15 @@ pub(crate) fn schedulers(
 impl Served {
     pub(crate) fn ready(&self) -> Option<Ready> {
         self.ready.read().clone()
+    }
+
+    /// Pods that say that they are in a group, those aside that are going.
+    pub(crate) fn members(&self, namespace: &str, group: &str) -> Vec<Arc<PodView>> {
+        let Some(ready) = self.ready() else { return Vec::new() };
+        let Some(workloads) = ready.scheduler.workloads() else { return Vec::new() };
+        let named = self.in_group.get(&format!("{namespace}/{group}"));
+        let is_in = |it: &Arc<PodView>| !it.is_going() && workloads.group_of(&it.to_value()) == Some(group);
+        named.into_iter().filter(is_in).collect()
     }
 
     /// Which pods are watched.
@@ -161,22 +175,33 @@ impl Served {
         let scheduler = self.backend.init(&config, &probed)?;
         let resource = scheduler.workloads().map(WorkloadGroups::resource);
         let resource = resource.ok_or("its backend cannot group pods that exist already")?;
-        let (groups, in_namespace) = match known.filter(|it| it.resource == resource) {
-            Some(known) => (known.groups, known.in_namespace),
-            None => watch_groups(around, &resource, group_changed).await?,
-        };
+        let Groups { groups, in_namespace, .. } = watched(around, &resource, group_changed).await?;
         info!(scheduler = self.name, backend = self.backend.name(), version = ?scheduler.version(), "the scheduler is served");
         *self.ready.write() = Some(Ready { scheduler, resource, groups, in_namespace, probed });
         Ok(true)
     }
 }
 
-/// Keeps the groups of a scheduler known, and waits until they are.
-async fn watch_groups(
+/// Groups of one kind. Two schedulers may have the same kind: then they see the same groups.
+#[derive(Clone)]
+pub(crate) struct Groups {
+    resource: ApiResource,
+    groups: Cache<DynamicObject>,
+    in_namespace: Index<DynamicObject>,
+    /// Ends the watch.
+    _running: Arc<DropGuard>,
+}
+
+/// Keeps the groups of a kind known, and waits until they are.
+async fn watched(
     around: &Around,
     resource: &ApiResource,
     group_changed: &OnGroupChange,
-) -> Result<(Cache<DynamicObject>, Index<DynamicObject>), String> {
+) -> Result<Groups, String> {
+    let mut all = around.groups.lock().await;
+    if let Some(known) = all.iter().find(|it| it.resource == *resource) {
+        return Ok(known.clone());
+    }
     let groups: Cache<DynamicObject> = Cache::of_kind(&resource.kind, &around.metrics);
     let in_namespace = groups.index(|it| vec![namespace_of(it).to_owned()]);
     let told = Arc::clone(group_changed);
@@ -184,15 +209,20 @@ async fn watch_groups(
         let is_same = change.old.zip(change.new).is_some_and(|(old, new)| differ_in_status_only(old, new));
         // One that appears was made by us, or is in nobody's way.
         if let Some(old) = change.old.filter(|_| !is_same) {
-            told(namespace_of(old), old.metadata.name.as_deref().unwrap_or_default());
+            let name = old.metadata.name.as_deref().unwrap_or_default();
+            told(namespace_of(old), name, change.new.is_none());
         }
     });
-    let api: Api<DynamicObject> = Api::all_with(around.client.clone(), resource);
-    tokio::spawn(inform(api, watcher::Config::default(), groups.clone(), prune, around.stop.clone()));
-    match timeout(FILL, groups.synced()).await {
-        Ok(()) => Ok((groups, in_namespace)),
-        Err(_) => Err(format!("{} cannot be listed; the log says why", resource.plural)),
+    let (api, stop) = (Api::all_with(around.client.clone(), resource), around.stop.child_token());
+    // Where it cannot be listed, it ends with us.
+    let running = Arc::new(stop.clone().drop_guard());
+    tokio::spawn(inform(api, watcher::Config::default(), groups.clone(), prune, stop));
+    if timeout(FILL, groups.synced()).await.is_err() {
+        return Err(format!("{} cannot be listed; the log says why", resource.plural));
     }
+    let watched = Groups { resource: resource.clone(), groups, in_namespace, _running: running };
+    all.push(watched.clone());
+    Ok(watched)
 }
 
 /// What a scheduler is looked for with.
@@ -203,6 +233,8 @@ pub(crate) struct Around {
     pub(crate) namespace: String,
     pub(crate) metrics: InformerMetrics,
     pub(crate) stop: CancellationToken,
+    /// Those that are watched.
+    pub(crate) groups: Arc<tokio::sync::Mutex<Vec<Groups>>>,
 }
 
 fn namespace_of(object: &DynamicObject) -> &str {

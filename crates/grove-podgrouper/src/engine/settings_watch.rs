@@ -1,16 +1,20 @@
 //! What an admin sets in the cluster: which PriorityClasses there are, and what kinds get by default.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use grove_runtime::{Cache, InformerMetrics, inform};
 use k8s_openapi::api::{core::v1::ConfigMap, scheduling::v1::PriorityClass};
 use kube::{Api, Client, api::PartialObjectMeta, runtime::watcher};
 use parking_lot::RwLock;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::kind_defaults;
 use crate::{rule::Rules, settings::Settings};
+
+/// How long the ConfigMap is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Settings as they are now.
 pub(crate) struct SettingsWatch {
@@ -74,6 +78,8 @@ impl SettingsWatch {
 
     /// Whether settings differ from what they were.
     fn renew(&self) -> bool {
+        // Before the caches are read: of two that come by at the same time, the later one sees all.
+        let mut now = self.now.write();
         let name = |it: &Arc<PartialObjectMeta<PriorityClass>>| it.metadata.name.clone();
         let classes: BTreeSet<String> = self.classes.list().iter().filter_map(name).collect();
         let kinds = match &self.defaults {
@@ -87,7 +93,6 @@ impl SettingsWatch {
                 })
             }
         };
-        let mut now = self.now.write();
         if now.priority_classes == classes && now.kinds == kinds {
             return false;
         }
@@ -109,15 +114,22 @@ impl SettingsWatch {
         tokio::join!(classes, defaults);
     }
 
-    /// Whether all was read once.
+    /// Whether all was read once that has to be.
     pub(crate) fn is_synced(&self) -> bool {
-        self.classes.is_synced() && self.defaults.as_ref().is_none_or(|it| it.cache.is_synced())
+        self.classes.is_synced()
     }
 
+    /// Waits for it. Without the ConfigMap kinds have no defaults, and nobody waits for long for one that cannot be read.
     pub(crate) async fn synced(&self) {
         self.classes.synced().await;
-        if let Some(defaults) = &self.defaults {
-            defaults.cache.synced().await;
+        if let Some(Defaults { place, cache }) = &self.defaults
+            && timeout(PATIENCE, cache.synced()).await.is_err()
+        {
+            let ConfigMapName { namespace, name } = place;
+            warn!(
+                namespace,
+                name, "the ConfigMap with defaults of kinds cannot be read: there are none for now"
+            );
         }
     }
 }

@@ -138,3 +138,43 @@ async fn a_new_grouper_writes_nothing() {
     world.settle().await;
     assert_eq!(world.writes(), (1, 2));
 }
+
+/// A pod without owners names its group itself, as one whose user made it does; by the name it is known that it is ours.
+#[tokio::test(start_paused = true)]
+async fn the_group_of_a_pod_alone_is_made_anew() {
+    let world = World::started();
+    let uid = world.pod("alone", None);
+    world.settle().await;
+    let group = format!("pg-alone-{uid}");
+    world.delete(GROUPS, &group);
+    world.settle().await;
+    assert_eq!(world.groups(), [group]);
+    assert_eq!(world.writes(), (2, 1));
+}
+
+/// Of a group that is gone all pods are looked at: their place in it may be another one now.
+#[tokio::test(start_paused = true)]
+async fn all_pods_of_a_group_that_is_gone_find_their_places() {
+    let world = World::started();
+    let cluster = json!({
+        "apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": { "name": "ray" },
+        "spec": { "workerGroupSpecs": [{ "groupName": "w", "replicas": 1 }] },
+    });
+    let cluster = world.owner("rayclusters.ray.io", cluster);
+    // An older grouper made it, without parts.
+    let group = format!("pg-ray-{}", cluster["uid"].as_str().unwrap());
+    let flat = json!({
+        "apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": { "name": group, "namespace": NS },
+        "spec": { "minMember": 2, "queue": "q" },
+    });
+    world.create(GROUPS, flat);
+    for (pod, part) in [("h", "headgroup"), ("w", "w")] {
+        world.pod_with(pod, Some(cluster.clone()), json!({ "labels": { "ray.io/group": part } }));
+    }
+    world.settle().await;
+    assert_eq!((world.group_of("h").1, world.group_of("w").1), (None, None));
+    world.delete(GROUPS, &group);
+    world.settle().await;
+    assert_eq!(world.group_of("h").1.as_deref(), Some("headgroup"));
+    assert_eq!(world.group_of("w").1.as_deref(), Some("w"));
+}

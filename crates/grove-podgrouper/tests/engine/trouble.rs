@@ -1,5 +1,11 @@
 //! What cannot be grouped is told, and is grouped when it can be.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use grove_apiserver::{Action, Fault};
 use serde_json::json;
 
 use crate::world::World;
@@ -59,6 +65,23 @@ async fn an_owner_that_may_not_be_read_is_not_the_top() {
     assert_eq!(world.group_of("p").0, Some(format!("pg-j-{}", job["uid"].as_str().unwrap())));
     assert_eq!(world.group_of("q").0, Some(format!("pg-q-{uid}")));
     assert_eq!((world.told_of("p"), world.told_of("q")), (vec![], vec![]));
+}
+
+/// When it may be read after all, all of its pods move, and not only the new ones: a gang must not be in two groups.
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_may_be_read_later() {
+    let world = World::started();
+    world.gate.forbid("things");
+    let top = world.owner("things.example.com", thing("t", &json!([])));
+    world.pod("p", Some(top.clone()));
+    world.settle().await;
+    let group = format!("pg-t-{}", top["uid"].as_str().unwrap());
+    assert_ne!(world.group_of("p").0.as_ref(), Some(&group));
+    world.gate.allow_all();
+    world.pod("q", Some(top));
+    world.settle().await;
+    assert_eq!(world.group_of("q").0.as_ref(), Some(&group));
+    assert_eq!(world.group_of("p").0.as_ref(), Some(&group));
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,4 +182,32 @@ async fn a_scheduler_that_is_not_there_yet() {
     world.gate.allow_all();
     world.settle().await;
     assert_eq!(world.writes(), (1, 1));
+}
+
+/// A group that the API server refuses is not tried for each of its pods, and at once when it is another one.
+#[tokio::test(start_paused = true)]
+async fn a_group_that_is_refused() {
+    let world = World::started();
+    let tried = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&tried);
+    world.server.before_write(move |request| {
+        let refused = request.resource.plural == "podgroups"
+            && matches!(&request.action, Action::Create(it) if it["spec"]["minMember"] == 1);
+        if !refused {
+            return Fault::None;
+        }
+        counted.fetch_add(1, Ordering::SeqCst);
+        Fault::refuse(403, "Forbidden", "no room")
+    });
+    let job = world.job("j");
+    for number in 0..20 {
+        world.pod(&format!("p{number}"), Some(job.clone()));
+    }
+    tokio::time::sleep(std::time::Duration::from_secs(30)).await;
+    assert_eq!((tried.load(Ordering::SeqCst), world.writes().1), (1, 0));
+    assert!(world.told_of("p7")[0].contains("no room"), "{:?}", world.told_of("p7"));
+    let patch = json!({ "metadata": { "annotations": { "kai.scheduler/batch-min-member": "2" } } });
+    world.patch("jobs.batch", "j", patch);
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    assert_eq!(world.writes().1, 20);
 }

@@ -44,6 +44,12 @@ pub trait WorkloadGroups: Send + Sync + Debug {
     /// The error is told to the user as it is.
     fn render(&self, group: &Group, pod: &Value, existing: Option<&Value>) -> Result<Told, RenderError>;
 
+    /// Whether an object without parts may be one of an older pod grouper, whose way with a workload is kept. Where groups
+    /// with parts look so too, or no older one was ever there, it may not.
+    fn knows_older_groups(&self) -> bool {
+        false
+    }
+
     /// Name of the object that a pod says it is in, if it does.
     fn group_of<'a>(&self, pod: &'a Value) -> Option<&'a str>;
 }
@@ -69,4 +75,6 @@ pub struct Grouped {
     pub annotations: BTreeMap<String, Option<String>>,
     /// What the workload asks for and the scheduler cannot be told, in sentences.
     pub remarks: Vec<String>,
+    /// Likewise, what concerns this pod alone.
+    pub pod_remarks: Vec<String>,
 }

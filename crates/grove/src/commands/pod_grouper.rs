@@ -82,11 +82,11 @@ pub(crate) struct PodGrouperCommand {
     #[arg(long, value_name = "[HOST]:PORT", default_value = ":8081", value_parser = address)]
     health_probe_bind_address: Place,
 
-    /// Requests to the API server a second.
+    /// Writes to the API server a second.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
     qps: u16,
 
-    /// Requests to the API server at once.
+    /// Writes to the API server at once.
     #[arg(long, value_name = "NUMBER", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     burst: u32,
 

@@ -30,7 +30,8 @@ impl WorkloadGroups for Installed {
         let parts = Parts::of(group)?;
         let written = sub_groups::written(self.form, group, &parts)?;
         let mut remarks = written.remarks.clone();
-        let place = place(group, &parts, &written, pod, &mut remarks);
+        let mut pod_remarks = Vec::new();
+        let place = place(group, &parts, &written, pod, &mut pod_remarks);
 
         let resource = pod_groups();
         let spec = self.spec(group, &parts, written, existing, &mut remarks)?;
@@ -55,7 +56,12 @@ impl WorkloadGroups for Installed {
             labels: BTreeMap::from([(SUB_GROUP.to_owned(), place)]),
             annotations: BTreeMap::from([(POD_GROUP.to_owned(), name)]),
             remarks,
+            pod_remarks,
         })))
+    }
+
+    fn knows_older_groups(&self) -> bool {
+        self.form > Form::SubGroups
     }
 
     fn group_of<'a>(&self, pod: &'a Value) -> Option<&'a str> {

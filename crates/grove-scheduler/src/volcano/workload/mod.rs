@@ -47,7 +47,7 @@ impl WorkloadGroups for Installed {
         let parts = Parts::of(group)?;
         let there = existing.map_or(&Value::Null, |it| &it["spec"]);
         let mut remarks = Vec::new();
-        let mut spec = json!({ "minMember": parts.needed(), "queue": queue(group) });
+        let mut spec = json!({ "minMember": parts.needed(), "queue": queue(group, there) });
         // One that does not exist counts as none.
         if !group.priority_class.is_empty() {
             spec["priorityClassName"] = group.priority_class.as_str().into();
@@ -90,6 +90,7 @@ impl WorkloadGroups for Installed {
             labels: BTreeMap::from([(SUB_GROUP.to_owned(), label)]),
             annotations: of_pod,
             remarks,
+            pod_remarks: Vec::new(),
         })))
     }
 
@@ -98,12 +99,14 @@ impl WorkloadGroups for Installed {
     }
 }
 
-/// Volcano's own word comes first; nobody's queue is that of every Volcano.
-fn queue(group: &Group) -> &str {
+/// Volcano's own word comes first. Where the workload names none, the one stays that Volcano's webhook chose; else it is
+/// that of every Volcano.
+fn queue<'a>(group: &'a Group, there: &'a Value) -> &'a str {
     let of_volcano = [annotations::VOLCANO_QUEUE, annotations::VOLCANO_QUEUE_NAME];
     let named = of_volcano.iter().find_map(|it| group.annotations.get(*it)).map(String::as_str);
     let named = named.or(Some(group.queue.as_str()).filter(|it| *it != DEFAULT_QUEUE));
-    named.filter(|it| !it.is_empty()).unwrap_or(super::DEFAULT_QUEUE)
+    let there = || there["queue"].as_str().filter(|it| !it.is_empty());
+    named.filter(|it| !it.is_empty()).or_else(there).unwrap_or(super::DEFAULT_QUEUE)
 }
 
 /// Placement, as far as Volcano knows the level.

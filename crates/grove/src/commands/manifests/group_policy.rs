@@ -94,7 +94,7 @@ fn policy() -> MutatingAdmissionPolicySpec {
 }
 
 /// Which pods get a group. All have to hold.
-fn conditions() -> [(&'static str, String); 3] {
+fn conditions() -> [(&'static str, String); 5] {
     [
         (
             "is-for-kube-scheduler",
@@ -102,6 +102,16 @@ fn conditions() -> [(&'static str, String); 3] {
         ),
         // The Job controller names one where its own gate is open, and so may users.
         ("has-no-group", "!has(object.spec.schedulingGroup)".to_owned()),
+        // Nobody would make its group, and it would wait for ever.
+        (
+            "is-not-to-be-left-alone",
+            "object.metadata.?annotations[?'kai.scheduler/skip-podgrouper'].orValue('') != 'true'".to_owned(),
+        ),
+        // Groups cannot have the priority of the system.
+        (
+            "has-a-priority-that-groups-have",
+            "!object.spec.?priorityClassName.orValue('').startsWith('system-')".to_owned(),
+        ),
         // Each pod of a DaemonSet has its own node, those of a Node run there already, and our operator names the groups of
         // its own pods. A name that is too long would be refused.
         (

@@ -90,6 +90,14 @@ pub(crate) struct Manifests {
     )]
     schedulers: Vec<String>,
 
+    /// The pod grouper's flag of the same name: namespaces whose pods are grouped.
+    #[arg(long, value_name = "KEY=VALUE,...", requires = "pod_grouper")]
+    namespace_label_selector: Option<String>,
+
+    /// Likewise: the ConfigMap with defaults of kinds, as NAMESPACE/NAME.
+    #[arg(long, value_name = "NAMESPACE/NAME", requires = "pod_grouper")]
+    default_priorities_configmap: Option<String>,
+
     /// Leave out the Namespace.
     #[arg(long)]
     no_namespace: bool,
@@ -167,8 +175,24 @@ impl Manifests {
         if !self.no_namespace {
             objects.push(Object::new(Kind::Namespace, &namespace(&self.namespace))?);
         }
+        if !self.no_crds {
+            let crds = CRDS.iter().filter(|it| it.name().starts_with("groupingrules."));
+            let object = |value| Object { kind: Kind::CustomResourceDefinition, value };
+            objects.extend(crds.map(|it| object(it.to_value())));
+        }
         let (namespace, image, names) = (&self.namespace, &self.image, &self.schedulers);
-        let grouper = PodGrouper { namespace, image, replicas: self.replicas, schedulers: names };
+        let kind_defaults = self.default_priorities_configmap.as_deref().map(|it| {
+            it.split_once('/')
+                .ok_or_else(|| invalid(format!("--default-priorities-configmap {it}: give NAMESPACE/NAME")))
+        });
+        let grouper = PodGrouper {
+            namespace,
+            image,
+            replicas: self.replicas,
+            schedulers: names,
+            namespace_labels: self.namespace_label_selector.as_deref(),
+            kind_defaults: kind_defaults.transpose()?,
+        };
         objects.extend(grouper.objects(registry, hub)?);
         if names.iter().any(|it| it == schedulers::DEFAULT) {
             objects.extend(group_policy::objects()?);

@@ -1,6 +1,9 @@
 //! The pod grouper: its account, its rights and its Deployment.
 
-use std::{collections::BTreeMap, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use grove_podgrouper::{
     Hub,
@@ -25,8 +28,8 @@ use super::{
 const GROUPER: &str = "grove-podgrouper";
 /// ClusterRole and its binding.
 const CLUSTER_ROLE: &str = "grove:system:grove-podgrouper";
-/// Role for the leader's lease, and its binding.
-const LEASE_ROLE: &str = "grove:system:grove-podgrouper-lease";
+/// Role for the leader's lease and for the ConfigMap, and its binding.
+const ROLE: &str = "grove:system:grove-podgrouper";
 /// The lease, which is that of KAI's pod grouper: never both work.
 const LEASE: &str = "54dff599.kai.scheduler";
 const HEALTH_PORT: i32 = 8081;
@@ -38,6 +41,10 @@ pub(super) struct PodGrouper<'a> {
     pub(super) image: &'a str,
     pub(super) replicas: Option<i32>,
     pub(super) schedulers: &'a [String],
+    /// Labels of the namespaces whose pods are grouped.
+    pub(super) namespace_labels: Option<&'a str>,
+    /// Namespace and name of the ConfigMap with defaults of kinds.
+    pub(super) kind_defaults: Option<(&'a str, &'a str)>,
 }
 
 impl PodGrouper<'_> {
@@ -49,17 +56,21 @@ impl PodGrouper<'_> {
             .collect::<Result<_, _>>()
             .map_err(|error| invalid(error.to_string()))?;
         let lease = Some((self.namespace.to_owned(), LEASE.to_owned()));
-        let rights = rights(hub, &backends, &Needed { lease, ..Needed::default() });
+        let owned = |(namespace, name): (&str, &str)| (namespace.to_owned(), name.to_owned());
+        let needed = Needed {
+            lease,
+            kind_defaults: self.kind_defaults.map(owned),
+            chooses_namespaces: self.namespace_labels.is_some(),
+        };
+        let rights = rights(hub, &backends, &needed);
         let account = ServiceAccount {
             metadata: metadata(GROUPER, Some(self.namespace), labels("podgrouper-serviceaccount", GROUPER)),
             automount_service_account_token: Some(false),
             ..ServiceAccount::default()
         };
-        let (everywhere, here): (Vec<&Right>, Vec<&Right>) =
-            rights.iter().partition(|it| it.namespace.is_none());
         let role = ClusterRole {
             metadata: metadata(CLUSTER_ROLE, None, labels("podgrouper-clusterrole", GROUPER)),
-            rules: Some(rules(&everywhere)),
+            rules: Some(rules(&rights, None)),
             ..ClusterRole::default()
         };
         let binding = ClusterRoleBinding {
@@ -67,27 +78,27 @@ impl PodGrouper<'_> {
             role_ref: reference("ClusterRole", CLUSTER_ROLE),
             subjects: Some(vec![self.subject()]),
         };
-        let lease_role = Role {
-            metadata: metadata(LEASE_ROLE, Some(self.namespace), labels("podgrouper-lease-role", GROUPER)),
-            rules: Some(rules(&here)),
-        };
-        let lease_binding = RoleBinding {
-            metadata: metadata(
-                LEASE_ROLE,
-                Some(self.namespace),
-                labels("podgrouper-lease-rolebinding", GROUPER),
-            ),
-            role_ref: reference("Role", LEASE_ROLE),
-            subjects: Some(vec![self.subject()]),
-        };
-        Ok(vec![
+        let mut objects = vec![
             Object::new(Kind::ServiceAccount, &account)?,
             Object::new(Kind::ClusterRole, &role)?,
             Object::new(Kind::ClusterRoleBinding, &binding)?,
-            Object::new(Kind::Role, &lease_role)?,
-            Object::new(Kind::RoleBinding, &lease_binding)?,
             Object::new(Kind::Deployment, &self.deployment())?,
-        ])
+        ];
+        let places: BTreeSet<&str> = rights.iter().filter_map(|it| it.namespace.as_deref()).collect();
+        for place in places {
+            let role = Role {
+                metadata: metadata(ROLE, Some(place), labels("podgrouper-role", GROUPER)),
+                rules: Some(rules(&rights, Some(place))),
+            };
+            let binding = RoleBinding {
+                metadata: metadata(ROLE, Some(place), labels("podgrouper-rolebinding", GROUPER)),
+                role_ref: reference("Role", ROLE),
+                subjects: Some(vec![self.subject()]),
+            };
+            objects.push(Object::new(Kind::Role, &role)?);
+            objects.push(Object::new(Kind::RoleBinding, &binding)?);
+        }
+        Ok(objects)
     }
 
     fn subject(&self) -> Subject {
@@ -103,6 +114,11 @@ impl PodGrouper<'_> {
         let of_pods: BTreeMap<String, String> = labels("podgrouper-deployment", GROUPER);
         let mut arguments = vec!["podgrouper".to_owned(), "--leader-elect".to_owned()];
         arguments.extend(self.schedulers.iter().map(|it| format!("--scheduler-name={it}")));
+        arguments.extend(self.namespace_labels.map(|it| format!("--namespace-label-selector={it}")));
+        if let Some((namespace, name)) = self.kind_defaults {
+            arguments.push(format!("--default-priorities-configmap-namespace={namespace}"));
+            arguments.push(format!("--default-priorities-configmap-name={name}"));
+        }
         let container = Container {
             name: GROUPER.to_owned(),
             image: Some(self.image.to_owned()),
@@ -130,15 +146,16 @@ impl PodGrouper<'_> {
     }
 }
 
-fn rules(rights: &[&Right]) -> Vec<PolicyRule> {
-    let rule = |it: &&Right| PolicyRule {
+/// Rules of what holds there; `None` for the whole cluster.
+fn rules(rights: &[Right], place: Option<&str>) -> Vec<PolicyRule> {
+    let rule = |it: &Right| PolicyRule {
         api_groups: Some(vec![it.group.clone()]),
         resources: Some(it.resources.clone()),
         resource_names: (!it.names.is_empty()).then(|| it.names.clone()),
         verbs: it.verbs.iter().map(|it| (*it).to_owned()).collect(),
         non_resource_urls: None,
     };
-    rights.iter().map(rule).collect()
+    rights.iter().filter(|it| it.namespace.as_deref() == place).map(rule).collect()
 }
 
 fn reference(kind: &str, name: &str) -> RoleRef {
