@@ -11,6 +11,7 @@
 mod budget;
 mod changes;
 mod kinds;
+mod pods;
 mod rules;
 mod trouble;
 mod world;
