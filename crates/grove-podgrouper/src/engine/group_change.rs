@@ -148,6 +148,67 @@ mod tests {
         assert_eq!(change(&wanted, Some(&there)), Some(GroupChange::Patch(expected)));
     }
 
+    /// Labels, or annotations, that there are and that are wanted, those that are written, and the outcome.
+    #[test]
+    fn texts_are_added_and_changed_and_never_removed() {
+        let none = Value::Null;
+        let ab = || json!({ "a": "b" });
+        let cases = [
+            (none.clone(), none.clone(), None, none.clone()),
+            (ab(), none.clone(), None, ab()),
+            (ab(), json!({}), None, ab()),
+            (none, ab(), Some(ab()), ab()),
+            (json!({}), ab(), Some(ab()), ab()),
+            (ab(), ab(), None, ab()),
+            (json!({ "a": "b", "c": "d" }), ab(), None, json!({ "a": "b", "c": "d" })),
+            (json!({ "a": "c" }), ab(), Some(ab()), ab()),
+            (json!({ "c": "d" }), ab(), Some(ab()), json!({ "a": "b", "c": "d" })),
+            (
+                json!({ "a": "c", "c": "d" }),
+                json!({ "a": "b", "e": "f" }),
+                Some(json!({ "a": "b", "e": "f" })),
+                json!({ "a": "b", "c": "d", "e": "f" }),
+            ),
+        ];
+        for field in ["labels", "annotations"] {
+            for (there, wanted, written, outcome) in &cases {
+                let with = |texts: &Value| {
+                    let mut group = group(&Value::Null, &Value::Null, &json!({ "minMember": 1 }));
+                    group["metadata"][field] = texts.clone();
+                    group
+                };
+                let mut there = with(there);
+                let change = change(&with(wanted), Some(&there));
+                let patch = |texts: &Value| json!({ "metadata": { field: texts, "resourceVersion": "5" } });
+                assert_eq!(change, written.as_ref().map(|it| GroupChange::Patch(patch(it))), "{wanted}");
+                if let Some(GroupChange::Patch(patch)) = change {
+                    json_patch::merge(&mut there, &patch);
+                }
+                assert_eq!(there["metadata"][field], *outcome, "{wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_difference_is_enough() {
+        let there = || group(&json!({ "a": "b" }), &json!({ "c": "d" }), &json!({ "minMember": 1 }));
+        assert_eq!(change(&there(), Some(&there())), None);
+        for (path, value) in [
+            ("/metadata/ownerReferences/0/uid", json!("2")),
+            ("/metadata/ownerReferences/0/name", json!("k")),
+            ("/metadata/annotations/c", json!("e")),
+            ("/metadata/labels/a", json!("c")),
+            ("/spec/minMember", json!(2)),
+        ] {
+            let mut wanted = there();
+            *wanted.pointer_mut(path).unwrap() = value;
+            let mut group = there();
+            let Some(GroupChange::Patch(patch)) = change(&wanted, Some(&group)) else { panic!("{path}") };
+            json_patch::merge(&mut group, &patch);
+            assert_eq!(group, wanted, "{path}");
+        }
+    }
+
     #[test]
     fn another_owner_is_written() {
         let there = group(&json!({}), &json!({}), &json!({}));

@@ -61,3 +61,45 @@ fn prune(namespace: &mut PartialObjectMeta<Namespace>) {
     namespace.metadata.managed_fields = None;
     namespace.metadata.annotations = None;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_namespace_needs_all_labels() {
+        type Labels = &'static [(&'static str, &'static str)];
+        // Labels that are wanted, those of the namespace, and whether its pods are grouped.
+        let cases: &[(Labels, Option<Labels>, bool)] = &[
+            (&[], Some(&[("team", "a")]), true),
+            (&[], Some(&[]), true),
+            (&[], None, true),
+            (&[("team", "a")], Some(&[("team", "a"), ("env", "x")]), true),
+            (&[("team", "a"), ("env", "x")], Some(&[("team", "a"), ("env", "x")]), true),
+            (&[("team", "a")], Some(&[("team", "b")]), false),
+            (&[("team", "a"), ("env", "x")], Some(&[("team", "a")]), false),
+            (&[("team", "a"), ("env", "x")], Some(&[("team", "a"), ("env", "y")]), false),
+            (&[("team", "a")], Some(&[]), false),
+            (&[("team", "a")], None, false),
+            // An empty label is not the same as none.
+            (&[("team", "")], Some(&[]), false),
+            (&[("team", "")], Some(&[("team", "")]), true),
+        ];
+        for (wanted, there, expected) in cases {
+            let namespaces = Namespaces::new(texts(wanted), &InformerMetrics::default());
+            let labels = there.map(texts);
+            let mut namespace = PartialObjectMeta::<Namespace>::default();
+            namespace.metadata.name = Some("ns".to_owned());
+            namespace.metadata.uid = Some("1".to_owned());
+            namespace.metadata.resource_version = Some("1".to_owned());
+            namespace.metadata.labels = labels;
+            namespaces.cache.observed(namespace);
+            assert_eq!(namespaces.has("ns"), *expected, "{wanted:?} {there:?}");
+            assert_eq!(namespaces.has("gone"), wanted.is_empty(), "{wanted:?}");
+        }
+    }
+}

@@ -1,6 +1,10 @@
 //! One pod: who owns it, which group it is in, and what is missing for its scheduler to know.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use grove_runtime::{Outcome, WriteError};
 use grove_scheduler::workload::{Group, Grouped, Told, WorkloadGroups};
@@ -103,7 +107,7 @@ impl Grouper {
         key: &PodKey,
         pod: &PodView,
         ready: &Ready,
-        group: Group,
+        mut group: Group,
     ) -> Result<Result<Outcome, Trouble>, WriteError> {
         let Some(workloads) = ready.scheduler.workloads() else { return Ok(Ok(Outcome::Done)) };
         let value = pod.to_value();
@@ -113,6 +117,9 @@ impl Grouper {
             let _turn = self.turns.of(&key.namespace, &name).lock().await;
             let existing = ready.groups.get(&key.namespace, &name);
             let existing = existing.map(|it| value_of(&it, &kind_of(ready)));
+            if let Some(existing) = &existing {
+                keep_place(&mut group.labels, existing, &self.settings.now());
+            }
             let grouped = match workloads.render(&group, &value, existing.as_ref()) {
                 Ok(Told::Grouped(grouped)) => without_marks(*grouped),
                 Ok(Told::LeftAlone) => return Ok(Ok(Outcome::Done)),
@@ -202,6 +209,16 @@ impl Grouper {
             }
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Pool and queue are those of the first day, whatever their labels are called: a group does not move.
+fn keep_place(labels: &mut BTreeMap<String, String>, existing: &Value, settings: &Settings) {
+    let Settings { node_pool_label: pool, queue_label: queue, .. } = settings;
+    labels.remove(pool);
+    for key in [pool, queue] {
+        let before = existing["metadata"]["labels"].get(key).and_then(Value::as_str);
+        labels.extend(before.map(|it| (key.clone(), it.to_owned())));
     }
 }
 

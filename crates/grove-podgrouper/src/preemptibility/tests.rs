@@ -1,5 +1,7 @@
+use serde_json::json;
+
 use super::*;
-use crate::fixture::{classes, kind_default, labelled, object, pod};
+use crate::fixture::{classes, kind_default, labelled, object, pod, with_spec};
 
 use Preemptibility::{NonPreemptible, Preemptible};
 
@@ -64,6 +66,13 @@ fn kinds_say_it_where_no_label_does() {
 fn priority_is_another_matter() {
     let kinds = vec![kind_default("Job", "batch", "high", Some(NonPreemptible))];
     let settings = Settings { kinds, ..classes(&["high", "low"]) };
-    let pod = labelled(pod("p", "2"), &[(crate::priority::LABEL, "low")]);
-    assert_eq!(preemptibility(&[owner(None)], &pod, &settings), Some(NonPreemptible));
+    let class = [(crate::priority::LABEL, "low")];
+    let plain = || pod("p", "2");
+    let of_spec = with_spec(plain(), json!({ "priorityClassName": "low" }));
+    let of_owner = Owner::of(&labelled(object("batch/v1", "Job", "o", "1"), &class));
+    for (owner, pod) in
+        [(owner(None), labelled(plain(), &class)), (owner(None), of_spec), (of_owner, plain())]
+    {
+        assert_eq!(preemptibility(&[owner], &pod, &settings), Some(NonPreemptible), "{pod}");
+    }
 }

@@ -69,6 +69,18 @@ fn then_kinds() {
     }
 }
 
+/// Who does not say of which kind it is gets nothing for its kind.
+#[test]
+fn a_kind_that_is_not_known_has_no_default() {
+    let kinds = vec![kind_default("Runner", "a.io", "high", None), kind_default("Job", "", "low", None)];
+    let settings = Settings { kinds, ..classes(&["high", "low"]) };
+    for (api_version, kind) in [("", ""), ("a.io/v1", ""), ("", "Runner"), ("a.io/v1", "Walker")] {
+        let owners = [Owner::of(&object(api_version, kind, "o", "1"))];
+        let class = priority_class(&owners, &pod("p", "2"), &settings, "train");
+        assert_eq!(class, "train", "{api_version} {kind}");
+    }
+}
+
 #[test]
 fn the_fallback_need_not_be_there() {
     assert_eq!(priority_class(&owners(&[None]), &pod("p", "2"), &classes(&[]), "inference"), "inference");

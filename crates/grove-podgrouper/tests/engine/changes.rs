@@ -52,6 +52,43 @@ async fn priority_classes_and_defaults_of_kinds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn defaults_of_kinds_that_cannot_be_read_count_as_none() {
+    let (world, group) = with_job().await;
+    world.create("priorityclasses.scheduling.k8s.io", json!({ "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": { "name": "high" }, "value": 1 }));
+    world.create(
+        "configmaps",
+        json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "defaults", "namespace": NS } }),
+    );
+    let job = |class: &str, preemptibility: &str| {
+        json!([{ "typeName": "Job", "group": "batch", "priorityName": class, "preemptibility": preemptibility }]).to_string()
+    };
+    let right = || json!({ "types": job("high", "Non-Preemptible") });
+    let table = [
+        (json!({ "types": "[" }), "train", Value::Null),
+        (json!({ "types": "" }), "train", Value::Null),
+        (json!({ "kinds": job("high", "preemptible") }), "train", Value::Null),
+        (json!({ "types": job("nobody", "preemptible") }), "train", json!("preemptible")),
+        (json!({ "types": job("high", "sometimes") }), "high", Value::Null),
+    ];
+    for (data, class, preemptibility) in table {
+        // What was right before does not count any more.
+        for (data, class, preemptibility) in
+            [(right(), "high", json!("non-preemptible")), (data, class, preemptibility)]
+        {
+            world.patch("configmaps", "defaults", json!({ "data": null }));
+            world.patch("configmaps", "defaults", json!({ "data": data }));
+            world.settle().await;
+            let spec = &world.group(&group)["spec"];
+            let is = (&spec["priorityClassName"], &spec["preemptibility"]);
+            assert_eq!(is, (&json!(class), &preemptibility), "{data}");
+        }
+    }
+    world.delete("configmaps", "defaults");
+    world.settle().await;
+    assert_eq!(world.group(&group)["spec"]["priorityClassName"], "train");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_group_that_somebody_changed_or_deleted() {
     let (world, group) = with_job().await;
     let status = json!({ "status": { "resourcesStatus": {} }, "metadata": { "annotations": { "kai.scheduler/last-start-timestamp": "t" } } });

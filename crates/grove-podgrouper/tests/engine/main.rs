@@ -12,6 +12,7 @@ mod budget;
 mod changes;
 mod kills;
 mod kinds;
+mod pods;
 mod rules;
 mod trouble;
 mod world;

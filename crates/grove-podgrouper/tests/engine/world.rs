@@ -146,6 +146,7 @@ fn resources() -> Resources {
         ("apps", "v1", "Deployment", "deployments"),
         ("apps", "v1", "ReplicaSet", "replicasets"),
         ("apps", "v1", "StatefulSet", "statefulsets"),
+        ("argoproj.io", "v1alpha1", "Workflow", "workflows"),
         ("batch", "v1", "Job", "jobs"),
         ("example.com", "v1", "Thing", "things"),
         ("grove.io", "v1alpha1", "PodCliqueSet", "podcliquesets"),

@@ -57,13 +57,14 @@ fn refused(gang: &Value) -> String {
 
 #[test]
 fn a_gang_is_a_group_of_its_cliques() {
-    let gang = gang(json!({ "podgroups": [clique("one", 4), clique("two", 3), clique("three", 5)] }));
+    let cliques = json!([clique("one", 4), clique("two", 3), clique("three", 5)]);
+    let gang = gang(json!({ "podgroups": cliques, "priorityClassName": "inference" }));
     let pod = with(member(), "labels", json!({ "grove.io/podgang": "gang", "kai.scheduler/queue": "team" }));
     let group = group_below(&set(), &gang, &pod).unwrap().unwrap();
     assert_eq!((group.name.as_str(), group.namespace.as_str()), ("pg-gang-uid-gang", "a"));
     assert_eq!((group.owner.kind.as_str(), group.owner.name.as_str()), ("PodGang", "gang"));
     assert_eq!((group.min_members, group.min_sub_groups), (12, None));
-    assert_eq!((group.queue.as_str(), group.priority_class.as_str()), ("team", "train"));
+    assert_eq!((group.queue.as_str(), group.priority_class.as_str()), ("team", "inference"));
     assert_eq!(parts(&group), ["one 4 * one-x", "two 3 * two-x", "three 5 * three-x"]);
     assert_eq!(group.sub_group_of("two-x").map(|it| it.name.as_str()), Some("two"));
 }
@@ -192,6 +193,26 @@ fn every_level_has_its_place() {
     );
     assert_eq!((group.min_members, group.topology.as_ref().map(place)), (8, Some("dc/zone/".to_owned())));
     assert_eq!(group.remarks, [""; 0]);
+}
+
+/// No constraint in whatever form is none, and needs no topology.
+#[test]
+fn parts_without_a_constraint_go_anywhere() {
+    for constraint in
+        [json!(null), json!({}), json!({ "packConstraint": null }), json!({ "packConstraint": {} })]
+    {
+        let placed = |mut part: Value| {
+            part["topologyConstraint"] = constraint.clone();
+            part
+        };
+        let spec = json!({
+            "podgroups": [placed(clique("one", 2)), placed(clique("two", 3))],
+            "topologyConstraintGroupConfigs": [placed(config("g1", &["one", "two"]))],
+        });
+        let group = group_of(&gang(placed(spec))).unwrap();
+        assert_eq!(parts(&group), ["g1 [2]", "one 2 in g1 * one-x", "two 3 in g1 * two-x"], "{constraint}");
+        assert_eq!((group.min_members, group.topology), (5, None));
+    }
 }
 
 #[test]

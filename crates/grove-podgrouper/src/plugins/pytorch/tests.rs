@@ -23,7 +23,7 @@ fn sized(pod: Value, size: &str) -> Value {
 
 #[test]
 fn the_user_then_elasticity_then_the_sum_decide() {
-    let table: [(_, _, _, _, &[&str]); 9] = [
+    let table: [(_, _, _, _, &[&str]); 13] = [
         (json!({ "Master": 1, "Worker": 4 }), None, None, 5, &["master 1", "worker 4"]),
         (json!({ "Master": 1, "Worker": 4 }), Some(3), None, 3, &["master 1", "worker 2"]),
         (json!({ "Master": 1, "Worker": 4 }), None, Some(4), 4, &["master 1", "worker 3"]),
@@ -31,6 +31,10 @@ fn the_user_then_elasticity_then_the_sum_decide() {
         (json!({ "Master": 2 }), None, None, 2, &["master 2"]),
         (json!({ "Worker": 3 }), None, None, 3, &["worker 3"]),
         (json!({ "Worker": 3 }), Some(1), None, 1, &["worker 1"]),
+        (json!({ "Worker": 3 }), None, Some(2), 2, &["worker 2"]),
+        (json!({ "Worker": 3 }), Some(1), Some(2), 2, &["worker 2"]),
+        (json!({ "Master": 2 }), Some(1), None, 1, &["master 2"]),
+        (json!({ "Master": 2 }), None, Some(1), 1, &["master 2"]),
         // With a minimum of the user's nobody looks at the replicas.
         (json!({ "Master": 0, "Worker": 0 }), None, Some(3), 3, &["worker 3"]),
         (json!({ "Master": 2, "Worker": 1 }), None, Some(1), 1, &["master 2", "worker 0"]),

@@ -112,6 +112,21 @@ fn replicas_have_to_be_said() {
     ] {
         assert_eq!(min_of("kubeflow.org/v1", "TFJob", spec), Err(why.to_owned()));
     }
+    for (kind, prefix) in [("XGBoostJob", "xgb"), ("JAXJob", "jax"), ("MPIJob", "mpi")] {
+        let field = format!("spec.{prefix}ReplicaSpecs");
+        let missing = format!("{field} is missing: say there how many replicas each role has");
+        assert_eq!(min_of("kubeflow.org/v1", kind, json!({})), Err(missing));
+        let one = || json!({ "replicas": 1 });
+        for (worker, is) in [
+            (json!({}), "missing: set it to a whole number of at least 1"),
+            (json!({ "replicas": 0 }), "0: set it to a whole number from 1 to 2147483647"),
+        ] {
+            let roles = json!({ "Launcher": one(), "Master": one(), "Worker": worker });
+            let why = format!("{field}.Worker.replicas is {is}");
+            let spec = json!({ format!("{prefix}ReplicaSpecs"): roles });
+            assert_eq!(min_of("kubeflow.org/v1", kind, spec), Err(why));
+        }
+    }
 }
 
 /// What the user says is not checked against the replicas.

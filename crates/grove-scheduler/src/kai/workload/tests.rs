@@ -10,6 +10,7 @@ use super::*;
 mod carried_over;
 mod older_releases;
 mod parts;
+mod webhook;
 
 const NEWEST: Installed = Installed { form: Form::Delays, least: 0, default_queue: None };
 const V15: Installed = Installed { form: Form::MinSubGroup, least: 1, default_queue: None };

@@ -30,6 +30,10 @@ fn fields_of_others_stay() {
             json!({ "topologyConstraint": set_by_hand }),
             json!({ "topologyConstraint": set_by_hand }),
         ),
+        // Nothing before, nothing now; nothing before, something now.
+        (group(), json!({ "topologyConstraint": {} }), json!({})),
+        (with_topology.clone(), json!({ "topologyConstraint": {} }), json!({ "topologyConstraint": wanted })),
+        (with_topology.clone(), json!({}), json!({ "topologyConstraint": wanted })),
         (
             with_topology,
             json!({ "topologyConstraint": set_by_hand }),
