@@ -132,7 +132,9 @@ impl Grouper {
                 News::Object(object) => known.of(object),
                 News::Readable(kind) => known.of_kind(kind),
             };
-            pods.into_iter().for_each(|it| woken.add(it));
+            for pod in pods {
+                woken.add(pod);
+            }
         });
         let this = Arc::new(Self {
             schedulers: schedulers::schedulers(&options.schedulers, registry, &informers)?,

@@ -175,7 +175,7 @@ impl Served {
         let scheduler = self.backend.init(&config, &probed)?;
         let resource = scheduler.workloads().map(WorkloadGroups::resource);
         let resource = resource.ok_or("its backend cannot group pods that exist already")?;
-        let Groups { groups, in_namespace, .. } = watched(around, &resource, group_changed).await?;
+        let Groups { cache: groups, in_namespace, .. } = watched(around, &resource, group_changed).await?;
         info!(scheduler = self.name, backend = self.backend.name(), version = ?scheduler.version(), "the scheduler is served");
         *self.ready.write() = Some(Ready { scheduler, resource, groups, in_namespace, probed });
         Ok(true)
@@ -186,7 +186,7 @@ impl Served {
 #[derive(Clone)]
 pub(crate) struct Groups {
     resource: ApiResource,
-    groups: Cache<DynamicObject>,
+    cache: Cache<DynamicObject>,
     in_namespace: Index<DynamicObject>,
     /// Ends the watch.
     _running: Arc<DropGuard>,
@@ -220,7 +220,7 @@ async fn watched(
     if timeout(FILL, groups.synced()).await.is_err() {
         return Err(format!("{} cannot be listed; the log says why", resource.plural));
     }
-    let watched = Groups { resource: resource.clone(), groups, in_namespace, _running: running };
+    let watched = Groups { resource: resource.clone(), cache: groups, in_namespace, _running: running };
     all.push(watched.clone());
     Ok(watched)
 }

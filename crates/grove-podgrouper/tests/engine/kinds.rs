@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{NS, World};
+use crate::world::{NS, VOLCANO_GROUPS, World};
 
 #[tokio::test(start_paused = true)]
 async fn pods_of_a_job_are_in_one_group() {
@@ -140,6 +140,54 @@ async fn namespaces_and_pods_are_chosen_by_label() {
     world.settle().await;
     assert_eq!(world.writes(), (1, 1));
     assert_eq!(world.group_of("out"), (None, None));
+}
+
+/// A PodGroup of Volcano has no sub-groups as KAI's has, and is not taken for one of an older grouper because of that.
+#[tokio::test(start_paused = true)]
+async fn a_group_of_another_scheduler_stays_what_it_is() {
+    let world = World::with(|options| options.schedulers = vec!["volcano".to_owned()]);
+    let set = json!({
+        "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": { "name": "js" },
+        "spec": { "replicatedJobs": [{ "name": "w", "replicas": 2, "template": { "spec": { "parallelism": 2 } } }] },
+    });
+    let set = world.owner("jobsets.jobset.x-k8s.io", set);
+    let labels = |index: &str| json!({ "jobset.sigs.k8s.io/replicatedjob-name": "w", "jobset.sigs.k8s.io/job-index": index });
+    for (pod, index) in [("a", "0"), ("b", "0"), ("c", "1"), ("d", "1")] {
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": pod, "namespace": NS, "labels": labels(index), "ownerReferences": [set] },
+            "spec": { "schedulerName": "volcano", "containers": [] },
+        });
+        world.create("pods", pod);
+    }
+    world.settle().await;
+    let group = format!("pg-js-{}", set["uid"].as_str().unwrap());
+    assert_eq!(world.get(VOLCANO_GROUPS, &group).unwrap()["spec"]["minMember"], 4);
+    let pod = world.get("pods", "c").unwrap();
+    assert_eq!(pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"], group);
+    // And again, when the owner changes.
+    world.patch("jobsets.jobset.x-k8s.io", "js", json!({ "metadata": { "labels": { "a": "b" } } }));
+    world.settle().await;
+    assert_eq!(world.get(VOLCANO_GROUPS, &group).unwrap()["spec"]["minMember"], 4);
+}
+
+/// Two names of one scheduler: the pods of both are in one group, and nobody writes it for ever.
+#[tokio::test(start_paused = true)]
+async fn two_names_of_one_scheduler() {
+    let world = World::with(|options| options.schedulers.push("other=kai-scheduler".to_owned()));
+    let job = world.job("j");
+    world.pod("a", Some(job.clone()));
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": { "name": "b", "namespace": NS, "labels": { "user": "bob" }, "ownerReferences": [job] },
+        "spec": { "schedulerName": "other", "containers": [] },
+    });
+    world.create("pods", pod);
+    world.settle().await;
+    assert_eq!(world.group_of("a"), world.group_of("b"));
+    let before = world.writes();
+    world.settle().await;
+    assert_eq!(world.writes(), before);
 }
 
 /// The driver of a Spark application owns the executors: all of them are in its group, and nobody reads it for that.

@@ -31,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) const NS: &str = "ns";
 pub(crate) const GROUPS: &str = "podgroups.scheduling.run.ai";
+pub(crate) const VOLCANO_GROUPS: &str = "podgroups.scheduling.volcano.sh";
 const KAI: &str = "kai-scheduler";
 /// Without a write for so long, nothing is going on. Retries may take a minute.
 const QUIET: Duration = Duration::from_secs(130);
@@ -136,6 +137,23 @@ fn pod_groups() -> Value {
     })
 }
 
+/// Volcano's PodGroup, of the newest form.
+fn volcano_groups() -> Value {
+    let (text, number) = (json!({ "type": "string" }), json!({ "type": "integer" }));
+    let network = json!({ "type": "object", "properties": { "mode": text, "highestTierName": text } });
+    let policy = json!({ "type": "object", "properties": { "name": text, "minSubGroups": number } });
+    let spec = json!({
+        "minMember": number, "queue": text, "networkTopology": network,
+        "subGroupPolicy": { "type": "array", "items": policy },
+    });
+    let mut definition = pod_groups();
+    definition["metadata"]["name"] = VOLCANO_GROUPS.into();
+    definition["spec"]["group"] = "scheduling.volcano.sh".into();
+    definition["spec"]["versions"][0]["name"] = "v1beta1".into();
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] = spec;
+    definition
+}
+
 fn resources() -> Resources {
     let cluster = |group: &str, kind: &str, plural: &str| {
         let mut resource = Resource::custom(group, "v1", kind, plural);
@@ -149,6 +167,7 @@ fn resources() -> Resources {
         ("argoproj.io", "v1alpha1", "Workflow", "workflows"),
         ("batch", "v1", "Job", "jobs"),
         ("example.com", "v1", "Thing", "things"),
+        ("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"),
         ("grove.io", "v1alpha1", "PodCliqueSet", "podcliquesets"),
         ("grove.io", "v1alpha1", "PodClique", "podcliques"),
         ("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs"),
@@ -160,6 +179,8 @@ fn resources() -> Resources {
         .with(cluster("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions"))
         .with(cluster("scheduling.k8s.io", "PriorityClass", "priorityclasses"))
         .with_crd(&pod_groups())
+        .unwrap()
+        .with_crd(&volcano_groups())
         .unwrap();
     for crd in CRDS.iter().filter(|it| it.name().starts_with("groupingrules.")) {
         resources = resources.with_crd(&crd.to_value()).unwrap();
@@ -189,7 +210,9 @@ impl World {
             "namespaces",
             json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NS } }),
         );
-        world.create("customresourcedefinitions.apiextensions.k8s.io", pod_groups());
+        for definition in [pod_groups(), volcano_groups()] {
+            world.create("customresourcedefinitions.apiextensions.k8s.io", definition);
+        }
         world
     }
 

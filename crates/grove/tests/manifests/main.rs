@@ -246,7 +246,7 @@ fn allowed(role: &Value) -> Vec<String> {
         let all = it.as_array().into_iter().flatten();
         all.filter_map(Value::as_str).collect::<Vec<_>>().join(",")
     };
-    let rule = |it: &Value| {
+    let row = |it: &Value| {
         format!(
             "{} {} [{}] {}",
             words(&it["apiGroups"]),
@@ -255,7 +255,7 @@ fn allowed(role: &Value) -> Vec<String> {
             words(&it["verbs"])
         )
     };
-    role["rules"].as_array().unwrap().iter().map(rule).collect()
+    role["rules"].as_array().unwrap().iter().map(row).collect()
 }
 
 #[test]

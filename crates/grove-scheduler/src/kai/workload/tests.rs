@@ -61,6 +61,7 @@ fn a_group_without_parts() {
         labels: BTreeMap::from([("kai.scheduler/subgroup-name".to_owned(), None)]),
         annotations: BTreeMap::from([("pod-group-name".to_owned(), Some("pg-train-u1".to_owned()))]),
         remarks: Vec::new(),
+        pod_remarks: Vec::new(),
     };
     assert_eq!(grouped, expected);
     let resource = NEWEST.resource();

@@ -66,6 +66,7 @@ fn a_group_without_parts() {
             ("scheduling.volcano.sh/group-name".to_owned(), name),
         ]),
         remarks: Vec::new(),
+        pod_remarks: Vec::new(),
     };
     for volcano in [newest(), volcano(false, true), volcano(false, false)] {
         assert_eq!(grouped(&volcano, &group, None), expected);
@@ -85,6 +86,16 @@ fn the_queue_is_volcanos_own_word_or_the_groups() {
         let annotations = annotation.map(|it| (it.to_owned(), "b".to_owned())).into_iter().collect();
         let group = Group { queue: queue.to_owned(), annotations, ..group() };
         assert_eq!(grouped(&newest(), &group, None).object["spec"]["queue"], expected);
+    }
+}
+
+/// Volcano's webhook fills in that of the namespace.
+#[test]
+fn a_queue_that_nobody_named_stays_as_it_is() {
+    let there = json!({ "spec": { "queue": "of-namespace" } });
+    let silent = Group { queue: "default-queue".to_owned(), ..group() };
+    for (group, expected) in [(silent, "of-namespace"), (group(), "team-a")] {
+        assert_eq!(grouped(&newest(), &group, Some(&there)).object["spec"]["queue"], expected);
     }
 }
 

@@ -81,7 +81,7 @@ fn a_pod_carries_the_part_that_lists_it() {
         let grouped = grouped(&NEWEST, &in_parts(sub_groups.clone()), None);
         let expected = BTreeMap::from([("kai.scheduler/subgroup-name".to_owned(), place.map(str::to_owned))]);
         assert_eq!(grouped.labels, expected, "{sub_groups:?}");
-        assert_eq!(grouped.remarks, remarks, "{sub_groups:?}");
+        assert_eq!(grouped.pod_remarks, remarks, "{sub_groups:?}");
     }
 }
 
