@@ -2,13 +2,14 @@
 //!
 //! Read in the order of the data: `pod_view` is what is kept of pods, `schedulers` whose pods they are and what the cluster
 //! has of each scheduler; `owners` climbs from a pod to the owner at the top, through `objects`; plugins decide
-//! ([`Hub`]); `group_change` and `pod_change` are what has to be written; `reconcile` does one pod after the
-//! other. `dependents` knows whose group an object matters to, so that a change takes effect without an event of a pod;
+//! ([`Hub`]); `look` puts that together for one pod; `group_change` and `pod_change` are what has to be written,
+//! and `reconcile` does it. `dependents` knows whose group an object matters to, so that a change takes effect without an event of a pod;
 //! `settings_watch`, `rules` and `namespaces` are what an admin sets in the cluster; `warnings` is what users are told.
 
 mod dependents;
 mod group_change;
 mod kind_defaults;
+mod look;
 mod metrics;
 mod namespaces;
 mod object_key;
