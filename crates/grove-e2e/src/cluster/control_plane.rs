@@ -13,7 +13,7 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-  - { level: Metadata, users: [\"system:serviceaccount:grove-system:grove-operator\"] }
+  - { level: Metadata, users: [\"system:serviceaccount:grove-system:grove-operator\", \"system:serviceaccount:grove-system:grove-podgrouper\"] }
   - { level: None, resources: [{ group: coordination.k8s.io }] }
   - { level: None, verbs: [get, list, watch] }
   - { level: Metadata }
