@@ -294,14 +294,6 @@ impl Grouper {
         if self.namespaces.is_synced() { Ok(()) } else { Err("namespaces are not known yet".to_owned()) }
     }
 
-    /// Whether a scheduler was found; else which one was not.
-    pub fn found(&self) -> Result<(), String> {
-        match self.schedulers.iter().find(|it| it.ready().is_none()) {
-            Some(served) => Err(format!("scheduler {} was not found yet; the log says why", served.name)),
-            None => Ok(()),
-        }
-    }
-
     /// Works until `stop`, and then ends what is under way.
     pub async fn work(self: &Arc<Self>, stop: CancellationToken) {
         let synced = async {

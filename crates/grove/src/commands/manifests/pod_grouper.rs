@@ -14,7 +14,7 @@ use grove_scheduler::{Registry, SchedulerBackend};
 use k8s_openapi::api::{
     apps::v1::{Deployment, DeploymentSpec},
     core::v1::{Container, PodSpec, PodTemplateSpec, ServiceAccount},
-    rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject},
+    rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 
@@ -22,6 +22,7 @@ use super::{
     Kind, Object, invalid,
     labels::{labels, metadata},
     pod::{self, hardened, restricted},
+    roles::{reference, rule, subject},
 };
 
 /// Deployment, container and ServiceAccount.
@@ -76,7 +77,7 @@ impl PodGrouper<'_> {
         let binding = ClusterRoleBinding {
             metadata: metadata(CLUSTER_ROLE, None, labels("podgrouper-clusterrolebinding", GROUPER)),
             role_ref: reference("ClusterRole", CLUSTER_ROLE),
-            subjects: Some(vec![self.subject()]),
+            subjects: Some(vec![subject(GROUPER, self.namespace)]),
         };
         let mut objects = vec![
             Object::new(Kind::ServiceAccount, &account)?,
@@ -93,21 +94,12 @@ impl PodGrouper<'_> {
             let binding = RoleBinding {
                 metadata: metadata(ROLE, Some(place), labels("podgrouper-rolebinding", GROUPER)),
                 role_ref: reference("Role", ROLE),
-                subjects: Some(vec![self.subject()]),
+                subjects: Some(vec![subject(GROUPER, self.namespace)]),
             };
             objects.push(Object::new(Kind::Role, &role)?);
             objects.push(Object::new(Kind::RoleBinding, &binding)?);
         }
         Ok(objects)
-    }
-
-    fn subject(&self) -> Subject {
-        Subject {
-            kind: "ServiceAccount".to_owned(),
-            name: GROUPER.to_owned(),
-            namespace: Some(self.namespace.to_owned()),
-            ..Subject::default()
-        }
     }
 
     fn deployment(&self) -> Deployment {
@@ -148,20 +140,6 @@ impl PodGrouper<'_> {
 
 /// Rules of what holds there; `None` for the whole cluster.
 fn rules(rights: &[Right], place: Option<&str>) -> Vec<PolicyRule> {
-    let rule = |it: &Right| PolicyRule {
-        api_groups: Some(vec![it.group.clone()]),
-        resources: Some(it.resources.clone()),
-        resource_names: (!it.names.is_empty()).then(|| it.names.clone()),
-        verbs: it.verbs.iter().map(|it| (*it).to_owned()).collect(),
-        non_resource_urls: None,
-    };
-    rights.iter().filter(|it| it.namespace.as_deref() == place).map(rule).collect()
-}
-
-fn reference(kind: &str, name: &str) -> RoleRef {
-    RoleRef {
-        api_group: Some("rbac.authorization.k8s.io".to_owned()),
-        kind: kind.to_owned(),
-        name: name.to_owned(),
-    }
+    let there = rights.iter().filter(|it| it.namespace.as_deref() == place);
+    there.map(|it| rule(&it.group, &it.resources, &it.names, it.verbs)).collect()
 }

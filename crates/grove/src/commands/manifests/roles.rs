@@ -41,7 +41,7 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
     let binding = ClusterRoleBinding {
         metadata: metadata(CLUSTER_ROLE, None, labels("operator-clusterrolebinding", OPERATOR)),
         role_ref: reference("ClusterRole", CLUSTER_ROLE),
-        subjects: Some(vec![subject(namespace)]),
+        subjects: Some(vec![subject(OPERATOR, namespace)]),
     };
     let mut objects = vec![
         Object::new(Kind::ServiceAccount, &account)?,
@@ -60,7 +60,7 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
         let binding = RoleBinding {
             metadata: metadata(name, Some(place), labels(&format!("{component}-rolebinding"), OPERATOR)),
             role_ref: reference("Role", name),
-            subjects: Some(vec![subject(namespace)]),
+            subjects: Some(vec![subject(OPERATOR, namespace)]),
         };
         objects.push(Object::new(Kind::Role, &role)?);
         objects.push(Object::new(Kind::RoleBinding, &binding)?);
@@ -69,28 +69,31 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
 }
 
 fn rules(rights: &[Right], chosen: impl Fn(&Right) -> bool) -> Vec<PolicyRule> {
-    rights
-        .iter()
-        .filter(|it| chosen(it))
-        .map(|it| PolicyRule {
-            api_groups: Some(vec![it.group.clone()]),
-            resources: Some(it.resources.clone()),
-            resource_names: (!it.names.is_empty()).then(|| it.names.clone()),
-            verbs: it.verbs.iter().map(|it| (*it).to_owned()).collect(),
-            non_resource_urls: None,
-        })
-        .collect()
+    let chosen = rights.iter().filter(|it| chosen(it));
+    chosen.map(|it| rule(&it.group, &it.resources, &it.names, it.verbs)).collect()
 }
 
-fn reference(kind: &str, name: &str) -> RoleRef {
+/// What one right allows.
+pub(super) fn rule(group: &str, resources: &[String], names: &[String], verbs: &[&str]) -> PolicyRule {
+    PolicyRule {
+        api_groups: Some(vec![group.to_owned()]),
+        resources: Some(resources.to_vec()),
+        resource_names: (!names.is_empty()).then(|| names.to_vec()),
+        verbs: verbs.iter().map(|it| (*it).to_owned()).collect(),
+        non_resource_urls: None,
+    }
+}
+
+pub(super) fn reference(kind: &str, name: &str) -> RoleRef {
     RoleRef { api_group: Some(API_GROUP.to_owned()), kind: kind.to_owned(), name: name.to_owned() }
 }
 
-fn subject(namespace: &str) -> Subject {
+/// A service account.
+pub(super) fn subject(account: &str, namespace: &str) -> Subject {
     Subject {
         api_group: None,
         kind: "ServiceAccount".to_owned(),
-        name: OPERATOR.to_owned(),
+        name: account.to_owned(),
         namespace: Some(namespace.to_owned()),
     }
 }
