@@ -134,13 +134,19 @@ impl RulesWatch {
             loop {
                 self.news.notified().await;
                 sleep(GATHER).await;
-                self.report_once(writer).await;
+                if !self.report_once(writer).await {
+                    // Nobody tells when it would be taken.
+                    sleep(LOOK_AGAIN).await;
+                    self.news.notify_one();
+                }
             }
         };
         stop.run_until_cancelled(reporting).await;
     }
 
-    async fn report_once(&self, writer: &Writer) {
+    /// Whether nothing was refused.
+    async fn report_once(&self, writer: &Writer) -> bool {
+        let mut is_said = true;
         for (rule, outcome) in self.compile().1 {
             let name = rule.metadata.name.clone().unwrap_or_default();
             let groups = self.uses.lock().get(&name).map_or(0, BTreeSet::len);
@@ -157,9 +163,13 @@ impl RulesWatch {
                     debug!(rule = name, %error, "the status was not written");
                     self.news.notify_one();
                 }
-                Err(error) => warn!(rule = name, %error, "the status cannot be written"),
+                Err(error) => {
+                    warn!(rule = name, %error, "the status cannot be written, will be retried");
+                    is_said = false;
+                }
             }
         }
+        is_said
     }
 }
 

@@ -1,5 +1,6 @@
 //! GroupingRules take effect, and say so.
 
+use grove_apiserver::Fault;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -75,6 +76,24 @@ async fn rules_that_are_not_used_say_so() {
     world.delete(RULES, "a");
     world.settle().await;
     assert_eq!(status(&world, "b"), (says("True", "True"), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_was_refused_is_written_later() {
+    let world = World::started();
+    let mut refused = 0;
+    world.server.before_write(move |request| {
+        if request.resource.plural != "groupingrules" || refused == 2 {
+            return Fault::None;
+        }
+        refused += 1;
+        Fault::refuse(500, "InternalError", "not now")
+    });
+    world.create(RULES, rule("things", ".spec.size"));
+    tokio::time::sleep(std::time::Duration::from_secs(30)).await;
+    assert_eq!(status(&world, "things"), (vec![], 0));
+    tokio::time::sleep(std::time::Duration::from_mins(3)).await;
+    assert_eq!(status(&world, "things"), (says("True", "True"), 0));
 }
 
 #[tokio::test(start_paused = true)]
