@@ -138,13 +138,9 @@ impl Operator {
     /// Starts it and does not wait.
     pub async fn launch(&mut self) -> Result<()> {
         ensure!(self.process.is_none(), "{} runs already", self.options.name);
-        let webhooks = self.ports[0];
-        // That of the webhooks is free until the operator takes it, and must not be given out a second time: one of three may
-        // be that.
-        let mut others = free_ports::<3>()?.into_iter().filter(|it| *it != webhooks);
-        if let (Some(health), Some(metrics)) = (others.next(), others.next()) {
-            self.ports = [webhooks, health, metrics];
-        }
+        // Those of the one before may be taken by now; that of the webhooks is known to the API server.
+        let [health, metrics] = free_ports()?;
+        self.ports = [self.ports[0], health, metrics];
         let config = self.command.folder.join(format!("{}.yaml", self.options.name));
         std::fs::write(config, configuration(&self.options, self.ports))?;
         self.process = Some(self.reaper.run(self.command.clone()).await?);

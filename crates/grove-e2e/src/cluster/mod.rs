@@ -4,6 +4,7 @@ mod audit;
 mod client;
 mod control_plane;
 mod gates;
+mod last_words;
 mod link;
 mod pki;
 mod ports;

@@ -24,6 +24,8 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
+use super::last_words::last_words;
+
 /// How long a program that is stopped may take to end.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How long all may take at the end. An API server takes a minute to drain; here nobody waits for it.
@@ -170,7 +172,8 @@ impl Reaper {
         let exited = self.exited.borrow();
         for (process, log) in lock(&self.lasting).iter() {
             if let Some(code) = exited.get(&process.pid) {
-                bail!("{} has ended ({code:?}); see {}", process.name, log.display());
+                let words = last_words(log);
+                bail!("{} has ended ({code:?}); see {}{words}", process.name, log.display());
             }
         }
         Ok(())
