@@ -29,7 +29,7 @@ pub(crate) const TABLE: Table = &[
     ("grove-plan", Allowed::Only(&["grove-api"])),
     ("grove-scheduler", Allowed::Only(&["grove-api"])),
     ("grove-runtime", Allowed::Only(&[])),
-    ("grove-probe", Allowed::Only(&["grove-scheduler"])),
+    ("grove-probe", Allowed::Only(&["grove-scheduler", "grove-runtime"])),
     (
         "grove-operator",
         Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime", "grove-probe"]),

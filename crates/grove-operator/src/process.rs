@@ -24,7 +24,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info, warn};
+use tracing::{error, warn};
 
 use crate::{
     admission::{self, Authorizer, Desk, Limits},
@@ -97,7 +97,12 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     let agent = format!("grove-operator/{}", env!("CARGO_PKG_VERSION"));
     let client = connect(cluster, &agent, throttle, metrics.requests.clone())
         .map_err(while_doing("connecting to the API server"))?;
-    check_version(&client).await?;
+    if !version::ask(&client, MINIMUM_KUBERNETES, &stop)
+        .await
+        .map_err(|it| RunError::Failed(it.to_string()))?
+    {
+        return Ok(());
+    }
 
     let identity = leader::identity("grove-operator");
     let writer = Writer::new(client.clone(), "grove-operator");
@@ -260,13 +265,6 @@ fn election(config: &LeaderElection, namespace: &str, identity: String) -> Resul
         renew_deadline: config.renew_deadline.to_std()?,
         retry_period: config.retry_period.to_std()?,
     })
-}
-
-async fn check_version(client: &Client) -> Result<(), RunError> {
-    let server =
-        client.apiserver_version().await.map_err(while_doing("asking the API server for its version"))?;
-    info!(kubernetes = server.git_version, "connected");
-    version::check(&server, MINIMUM_KUBERNETES).map_err(while_doing("the cluster cannot be used"))
 }
 
 /// Both servers listen before anything else happens: a port that is taken is found at once.

@@ -16,7 +16,7 @@ use grove_scheduler::Registry;
 use kube::Client;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
+use tracing::error;
 
 use crate::{
     engine::{ConfigMapName, Counting, Grouper, GrouperMetrics, GrouperOptions, backend_of},
@@ -103,9 +103,12 @@ pub async fn run(registry: &Registry, hub: Hub, options: Options) -> Result<(), 
     let agent = format!("grove-podgrouper/{}", env!("CARGO_PKG_VERSION"));
     let client = connect(cluster, &agent, throttle, metrics.requests.clone())
         .map_err(failed("connecting to the API server"))?;
-    let server = client.apiserver_version().await.map_err(failed("asking the API server for its version"))?;
-    info!(kubernetes = server.git_version, "connected");
-    version::check(&server, MINIMUM_KUBERNETES).map_err(failed("the cluster cannot be used"))?;
+    if !version::ask(&client, MINIMUM_KUBERNETES, &stop)
+        .await
+        .map_err(|it| RunError::Failed(it.to_string()))?
+    {
+        return Ok(());
+    }
 
     let identity = leader::identity("grove-podgrouper");
     let writer = Writer::new(client.clone(), "grove-podgrouper");

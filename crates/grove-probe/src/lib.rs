@@ -1,5 +1,8 @@
 //! Finds out for a backend what the cluster has.
 
+use std::time::Duration;
+
+use grove_runtime::patiently;
 use grove_scheduler::{Probe, Probed};
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -16,6 +19,9 @@ use serde_json::{Value, json};
 const PAGE: u32 = 500;
 /// Of a kind that has more, nothing is known: half of the truth would be a wrong answer.
 const MOST_OBJECTS: usize = 20_000;
+
+/// How long each question is asked again where nobody answers: all answers have to be had together.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers the probes of a backend. An answer that cannot be had fails all: half of the truth would be a wrong form.
 pub async fn probe(client: &Client, namespace: &str, questions: Vec<Probe>) -> kube::Result<Probed> {
@@ -45,7 +51,7 @@ pub async fn probe(client: &Client, namespace: &str, questions: Vec<Probe>) -> k
 
 /// Whether the API server serves a resource.
 pub async fn is_served(client: &Client, resource: &ApiResource) -> kube::Result<bool> {
-    match client.list_api_group_resources(&resource.api_version).await {
+    match patiently(PATIENCE, || client.list_api_group_resources(&resource.api_version)).await {
         Ok(list) => Ok(list.resources.iter().any(|it| it.name == resource.plural)),
         Err(error) if is_not_found(&error) => Ok(false),
         Err(error) => Err(error),
@@ -54,7 +60,7 @@ pub async fn is_served(client: &Client, resource: &ApiResource) -> kube::Result<
 
 async fn definition(client: &Client, name: &str) -> kube::Result<Option<Value>> {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let found = definitions.get_opt(name).await?.filter(is_established);
+    let found = patiently(PATIENCE, || definitions.get_opt(name)).await?.filter(is_established);
     // Only what says something: versions and times would look like news.
     let spec = found.map(|it| serde_json::to_value(it.spec).map_err(kube::Error::SerdeError)).transpose()?;
     Ok(spec.map(|spec| json!({ "spec": spec })))
@@ -72,7 +78,7 @@ async fn objects(client: &Client, resource: &GroupVersionResource) -> kube::Resu
     let api: Api<DynamicObject> = Api::all_with(client.clone(), &api_resource(resource));
     let (mut values, mut page) = (Vec::new(), ListParams::default().limit(PAGE));
     loop {
-        let list = match api.list(&page).await {
+        let list = match patiently(PATIENCE, || api.list(&page)).await {
             Ok(list) => list,
             Err(error) if is_not_found(&error) || is_forbidden(&error) => return Ok(None),
             Err(error) => return Err(error),
@@ -104,7 +110,7 @@ async fn dry_run(
     let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &api_resource(resource));
     let object: DynamicObject = serde_json::from_value(object).map_err(kube::Error::SerdeError)?;
     let dry = PostParams { dry_run: true, ..PostParams::default() };
-    match api.create(&dry, &object).await {
+    match patiently(PATIENCE, || api.create(&dry, &object)).await {
         // Each dry run has a UID and a time of its own.
         Ok(made) => Ok(Ok(json!({ "spec": made.data["spec"] }))),
         // Only these are about the object; others are about us, or about the place where it was tried.

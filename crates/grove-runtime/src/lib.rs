@@ -3,6 +3,7 @@
 //! * What is known: [`cache`] (reads our own writes, has indexes, tells listeners) filled by [`informer`].
 //! * When to work: [`queue`] served by [`workers`].
 //! * How to write: [`writer`], [`applier`] (whole sets of objects for an owner) and [`events`], through [`throttle`] and [`transport`].
+//! * How to ask where nobody answers at once: [`patience`].
 //! * The process around it: [`leader`], [`health`], [`telemetry`] and [`metrics`], [`version`], [`shutdown`].
 //!
 //! Clocks are tokio's, so that tests can pause them. Nothing here sleeps in order to wait for something else.
@@ -18,6 +19,7 @@ pub mod leader;
 pub mod metrics;
 #[cfg(test)]
 mod mock;
+pub mod patience;
 mod process;
 pub mod queue;
 pub mod shutdown;
@@ -35,6 +37,7 @@ pub use informer::{inform, inform_guarded};
 pub use jitter::seed_delays;
 pub use leader::{Election, Leadership, campaign};
 pub use metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, RequestMetrics};
+pub use patience::patiently;
 pub use queue::Queue;
 pub use telemetry::Metrics;
 pub use throttle::{Lane, Throttle};

@@ -1,8 +1,40 @@
-//! Whether the cluster is new enough.
+//! Whether the cluster is there, and new enough.
 
 use std::fmt;
+use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::version::Info;
+use kube::Client;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+
+use crate::patience::patiently;
+
+/// How long an API server that does not answer is asked again: a new pod's network may come a little after the pod, and a
+/// crash would cost more time than that.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why the cluster cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// It says nothing of itself.
+    #[error("asking the API server for its version: {0}")]
+    Silent(Box<kube::Error>),
+    /// It is not new enough.
+    #[error("the cluster cannot be used: {0}")]
+    TooOld(TooOld),
+}
+
+/// Asks the server what it is, and checks that against the oldest version that will do. Says whether the work can begin:
+/// it cannot when `stop` was cancelled before there was an answer.
+pub async fn ask(client: &Client, minimum: (u32, u32), stop: &CancellationToken) -> Result<bool, Unusable> {
+    let asking = patiently(PATIENCE, || client.apiserver_version());
+    let Some(answer) = stop.run_until_cancelled(asking).await else { return Ok(false) };
+    let server = answer.map_err(|error| Unusable::Silent(Box::new(error)))?;
+    info!(kubernetes = server.git_version, "connected");
+    check(&server, minimum).map_err(Unusable::TooOld)?;
+    Ok(true)
+}
 
 /// The cluster is older than what we need, or does not say how old it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +53,7 @@ impl fmt::Display for TooOld {
 impl std::error::Error for TooOld {}
 
 /// Checks what the server says of itself against the oldest version that will do.
-pub fn check(server: &Info, minimum: (u32, u32)) -> Result<(), TooOld> {
+fn check(server: &Info, minimum: (u32, u32)) -> Result<(), TooOld> {
     match version(server) {
         Some(found) if found >= minimum => Ok(()),
         Some((major, minor)) => Err(TooOld { found: format!("{major}.{minor}"), minimum }),
@@ -46,7 +78,10 @@ fn number(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::mock::server;
 
     fn info(major: &str, minor: &str, git: &str) -> Info {
         Info { major: major.into(), minor: minor.into(), git_version: git.into(), ..Info::default() }
@@ -77,5 +112,41 @@ mod tests {
         assert_eq!(error.to_string(), "the cluster runs Kubernetes 1.32, but 1.33 or newer is required");
         let error = check(&info("", "", "main"), (1, 33)).unwrap_err();
         assert!(error.to_string().contains("unknown version (\"main\")"), "{error}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_does_not_answer_yet_is_asked_again() {
+        let (client, mut calls) = server();
+        let asking =
+            tokio::spawn(async move { ask(&client, (1, 33), &CancellationToken::new()).await.unwrap() });
+        // The connection is lost.
+        drop(calls.recv().await.unwrap());
+        let version = json!({
+            "major": "1", "minor": "34", "gitVersion": "v1.34.0", "gitCommit": "", "gitTreeState": "",
+            "buildDate": "", "goVersion": "", "compiler": "", "platform": "",
+        });
+        let call = calls.recv().await.unwrap();
+        assert_eq!(call.line(), "GET /version");
+        call.answer(&version);
+        assert!(asking.await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_never_answers_is_given_up() {
+        let (client, mut calls) = server();
+        tokio::spawn(async move { while calls.recv().await.is_some() {} });
+        let error = ask(&client, (1, 33), &CancellationToken::new()).await.unwrap_err();
+        assert!(error.to_string().contains("asking the API server for its version"), "{error}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_told_to_stop_does_not_wait_for_an_answer() {
+        let (client, mut calls) = server();
+        let stop = CancellationToken::new();
+        let told = stop.clone();
+        let asking = tokio::spawn(async move { ask(&client, (1, 33), &told).await });
+        let _unanswered = calls.recv().await.unwrap();
+        stop.cancel();
+        assert!(!asking.await.unwrap().unwrap());
     }
 }
