@@ -20,6 +20,8 @@ mod seen;
 mod start;
 mod wake;
 
+pub use grove_plan::node_loss::Patience;
+
 pub use self::{
     backends::BackendMetrics,
     error::Error,

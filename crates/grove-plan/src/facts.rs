@@ -42,10 +42,14 @@ pub struct PodFact {
     pub grouped: Grouped,
     /// Whether it is ready.
     pub ready: bool,
+    /// Since when, where it is.
+    pub ready_since: Option<Timestamp>,
     /// Whether a container ended with an error before and the pod is not ready since.
     pub errored: bool,
     /// Whether a container was started again.
     pub restarted: bool,
+    /// When a container ended last before it was started again, or with an error; where that is known.
+    pub failed_at: Option<Timestamp>,
     /// Whether a container runs and is not ready.
     pub started: bool,
     /// Whether it does not start before it has the annotation that says that its parents are ready.
@@ -106,9 +110,14 @@ impl PodFact {
         !self.terminating && self.phase != Phase::Failed
     }
 
-    /// Whether it failed, or a container of it did, ever.
-    pub fn has_failed(&self) -> bool {
-        self.phase == Phase::Failed || self.errored || self.restarted
+    /// Whether it failed, or a container of it did and it is not ready since.
+    pub fn is_failing(&self) -> bool {
+        self.phase == Phase::Failed || (!self.ready && (self.errored || self.restarted))
+    }
+
+    /// When a container of it failed last, where the pod is ready again.
+    pub fn healed(&self) -> Option<Timestamp> {
+        self.failed_at.filter(|_| !self.is_failing() && (self.errored || self.restarted))
     }
 }
 
@@ -142,10 +151,21 @@ pub struct Tally {
     pub waiting: u32,
     /// Ended, with success.
     pub completed: u32,
+    /// Those of them that were made from another template.
+    pub completed_old: u32,
+    /// Ended, with failure; they count nowhere else but in what follows.
+    pub fallen: u32,
+    /// Those of them that were made from another template.
+    pub fallen_old: u32,
+    /// Bound to a node, or fallen on one.
+    pub placed: u32,
     /// When the first and the last of those were created that are not being deleted, failed ones among them.
     pub created: Option<(Timestamp, Timestamp)>,
-    /// Likewise the last of those that failed, or a container of which did.
+    /// Likewise the last of those that failed, or a container of which did and that are not ready since.
     pub failed: Option<Timestamp>,
+    /// Of those that are ready again after a container of them failed, the one where that was last: when, and when it was
+    /// created.
+    pub healed: Option<(Timestamp, Timestamp)>,
 }
 
 impl Tally {
@@ -155,8 +175,12 @@ impl Tally {
         for pod in pods.into_iter().filter(|it| !it.terminating) {
             let (first, last) = tally.created.unwrap_or((pod.created, pod.created));
             tally.created = Some((first.min(pod.created), last.max(pod.created)));
-            tally.failed = tally.failed.max(Some(pod.created).filter(|_| pod.has_failed()));
-            if !pod.is_live() {
+            tally.failed = tally.failed.max(Some(pod.created).filter(|_| pod.is_failing()));
+            tally.healed = tally.healed.max(pod.healed().map(|at| (at, pod.created)));
+            tally.placed += u32::from(pod.bound);
+            if pod.phase == Phase::Failed {
+                tally.fallen += 1;
+                tally.fallen_old += u32::from(pod.hash != hash);
                 continue;
             }
             tally.live += 1;
@@ -168,6 +192,7 @@ impl Tally {
             tally.updated += u32::from(pod.hash == hash);
             tally.waiting += u32::from(pod.awaits_parents);
             tally.completed += u32::from(pod.phase == Phase::Succeeded);
+            tally.completed_old += u32::from(pod.phase == Phase::Succeeded && pod.hash != hash);
         }
         tally
     }
@@ -218,10 +243,16 @@ mod tests {
     /// One that was started again after it ended well has lost what it knew, too.
     #[test]
     fn the_last_pod_that_failed() {
-        let failed = |text: &str| Tally::of(&pods(text), "").failed;
-        assert_eq!(failed("0r@1 1n@2 2S@3 3g@4"), None);
-        for mark in ["1F@5", "1re@5", "1rx@5", "1nx@5"] {
-            assert_eq!(failed(&format!("0re@2 {mark} 2r@9 3F!@9")), Some(at(5)), "{mark}");
+        let tally = |text: &str| Tally::of(&pods(text), "");
+        let none = tally("0r@1 1n@2 2S@3 3g@4");
+        assert_eq!((none.failed, none.healed), (None, None));
+        for mark in ["1F@5", "1ne@5", "1nx@5", "1px@5"] {
+            let tally = tally(&format!("0ne@2 {mark} 2r@9 3F!@9"));
+            assert_eq!((tally.failed, tally.healed), (Some(at(5)), None), "{mark}");
+        }
+        for mark in ["1re@5^8", "1rx@5^8"] {
+            let tally = tally(&format!("0re@6^7 {mark} 2r@9 3rx!@9^9"));
+            assert_eq!((tally.failed, tally.healed), (None, Some((at(8), at(5)))), "{mark}");
         }
     }
 

@@ -12,6 +12,7 @@ mod cluster;
 mod connection;
 pub mod crowd;
 mod operator;
+mod panics;
 mod past;
 pub mod plan;
 mod random;

@@ -1,6 +1,8 @@
 //! The simulation on the command line; `make sim` calls it.
 
-use std::{collections::BTreeSet, io::IsTerminal as _, ops::Range, process::ExitCode, thread};
+use std::{
+    collections::BTreeSet, io::IsTerminal as _, ops::Range, process::ExitCode, thread, time::Duration,
+};
 
 use anstream::{eprint, eprintln, println};
 use clap::Parser;
@@ -43,6 +45,9 @@ struct Cli {
 /// Writes that are shown of a failed run.
 const SHOWN: usize = 40;
 
+/// How often a log is told how far it is.
+const LOGGED: Duration = Duration::from_mins(1);
+
 fn main() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
     if let Some(seed) = cli.seed {
@@ -53,7 +58,7 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(if outcome.broken.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
     let jobs = cli.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    let end = crowd::run_all(&cli.seeds, jobs, tell_progress);
+    let end = crowd::run_all(&cli.seeds, jobs, progress_line());
     let it = &end.progress;
     eprintln!();
     println!(
@@ -78,15 +83,24 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-fn tell_progress(progress: &Progress) {
-    if std::io::stderr().is_terminal() {
-        eprint!(
-            "\r{} of {} seeds, {:.1} a second, {:.0?} left   ",
+/// Tells people how far it is: on a terminal in one line that changes, in a log with a line now and then.
+fn progress_line() -> impl FnMut(&Progress) {
+    let terminal = std::io::stderr().is_terminal();
+    let mut told = Duration::ZERO;
+    move |progress| {
+        let line = format!(
+            "{} of {} seeds, {:.1} a second, {:.0?} left",
             progress.done,
             progress.all,
             progress.rate(),
             progress.left()
         );
+        if terminal {
+            eprint!("\r{line}   ");
+        } else if progress.time >= told + LOGGED {
+            told = progress.time;
+            eprintln!("{line}");
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! The operator under test: the real one, as often as it is started.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use grove_api::config;
-use grove_operator::{BackendMetrics, Concurrency, Operator, Settings};
+use grove_operator::{BackendMetrics, Concurrency, Operator, Patience, Settings};
 use grove_runtime::{Events, InformerMetrics, QueueMetrics};
 use grove_scheduler::builtin::builtin;
+use k8s_openapi::jiff::SignedDuration;
 use kube::Client;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -18,13 +19,16 @@ pub(crate) struct Running {
     _tasks: JoinSet<()>,
 }
 
-/// Starts an operator that knows nothing.
-pub(crate) fn start(connection: Connection) -> anyhow::Result<Running> {
+/// Starts an operator that knows nothing. Nodes count as lost after this time, if ever.
+pub(crate) fn start(connection: Connection, lost_after: Option<Duration>) -> anyhow::Result<Running> {
     let client = Client::new(connection, NAMESPACE);
     let registry = builtin();
     let config = json!({ "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": {} });
     let loaded = registry.with_known(|known| config::load(&config, known));
     let loaded = loaded.map_err(|errors| anyhow::anyhow!("the operator's configuration: {errors:?}"))?;
+    let lost_after = lost_after.and_then(|it| SignedDuration::try_from(it).ok());
+    // No set has to be in one domain, so nothing is placed anew.
+    let patience = |after| Patience { after, replace_unit_after: SignedDuration::ZERO };
     let settings = Settings {
         concurrency: Concurrency { sets: 2, groups: 2, cliques: 4, gangs: 4 },
         registry,
@@ -32,7 +36,7 @@ pub(crate) fn start(connection: Connection) -> anyhow::Result<Running> {
         namespace: NAMESPACE.to_owned(),
         init_image: "grove-initc:1".to_owned(),
         topology_aware: false,
-        node_loss: None,
+        node_loss: lost_after.map(patience),
         clock: clock::now,
     };
     let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());

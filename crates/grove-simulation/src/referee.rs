@@ -2,16 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
+use grove_api::constants::restarts;
 use grove_apiserver::{Event, Object, WriteRecord};
 use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     clock,
-    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, SETS, text},
+    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, SETS, number, text},
     connection::{Lines, Sent},
     past::{Past, is_gated},
-    rules::{Broken, budget, gates, idle, indices, restart, update},
+    rules::{Broken, budget, gates, idle, indices, lacking, nodes, policy, restart, update},
 };
 
 /// The referee. Clones are the same one.
@@ -59,12 +60,16 @@ impl Referee {
         Self { cluster, lines, state: Arc::new(Mutex::new(state)), whistle: Arc::default() }
     }
 
-    /// Follows, for ever.
+    /// Follows, for ever. Also writes that change nothing are looked at when they are made: later they would seem to be late.
     pub(crate) async fn run(self) {
         loop {
             self.look();
             let revision = self.state.lock().revision;
-            self.cluster.server.store().changed_since(revision).await;
+            tokio::select! {
+                biased;
+                () = self.cluster.server.store().changed_since(revision) => {}
+                () = self.lines.written.notified() => {}
+            }
         }
     }
 
@@ -97,6 +102,15 @@ impl Referee {
     pub(crate) fn end(&self) -> (Vec<String>, u64) {
         let mut state = self.state.lock();
         (state.story.take().unwrap_or_default(), state.digest)
+    }
+
+    /// Looks whether something is overdue.
+    pub(crate) fn overdue(&self) {
+        let mut state = self.state.lock();
+        if state.died.is_none() {
+            let verdict = lacking::nothing_for_long(&state.past, state.started);
+            self.judge(&mut state, verdict);
+        }
     }
 
     /// Looks at what happened since the last time.
@@ -154,11 +168,26 @@ impl Referee {
             };
             self.judge(state, verdict);
         }
+        if let (true, PODS, Some(old), None) = (is_operator, resource, &event.old, &event.new) {
+            let verdict = nodes::pod_removed(&state.past, old);
+            self.judge(state, verdict);
+        }
+        if let (true, CLIQUES | GROUPS, Some(old), Some(new)) =
+            (is_operator, resource, &event.old, &event.new)
+        {
+            let verdict = budget::resized(old, new);
+            self.judge(state, verdict);
+        }
         if let (true, CLIQUES, Some(new)) = (is_operator, resource, &event.new) {
             let noted = restarted(new);
             if !noted.is_empty() && event.old.as_ref().is_none_or(|it| restarted(it) != noted) {
                 let note = restart::Note { before: noted, scope: text(new, "/status/restart/scope") };
-                let verdict = restart::noted(&state.past, &uid, &note, state.absence);
+                let verdict = if text(new, "/status/restart/reason") == restarts::RESTART_POLICY {
+                    let count = number(new, "/status/restarts/count").unwrap_or_default();
+                    policy::noted(&state.past, &uid, &note, count, text(new, "/status/restarts/windowStart"))
+                } else {
+                    restart::noted(&state.past, &uid, &note, state.absence)
+                };
                 self.judge(state, verdict);
             }
         }
@@ -167,6 +196,12 @@ impl Referee {
             && !update::is_over(old)
         {
             let verdict = update::ended(&state.past, new);
+            self.judge(state, verdict);
+        }
+        if let (true, SETS, Some(old), Some(new)) = (is_operator, resource, &event.old, &event.new)
+            && let Some(replica) = update::handed_over(old, new)
+        {
+            let verdict = update::turn_ended(&state.past, new, replica);
             self.judge(state, verdict);
         }
         state.past.learn(event);

@@ -10,9 +10,10 @@ use tokio::{
 
 use crate::{
     clock,
-    cluster::{Autoscaler, Cluster, Hall, SETS, User},
+    cluster::{Autoscaler, Cluster, Hall, SETS, User, is_ready},
     connection::{Lines, longest_trip},
     operator::{self, Running},
+    panics,
     past::Past,
     plan::{Deed, LONGEST_STALL, Plan},
     random::Random,
@@ -80,16 +81,24 @@ struct Stage {
     down: Duration,
     /// How long a request of a dead operator may still be on its way.
     trip: Duration,
+    /// How long a node may be silent before the operator takes its pods for gone, if it ever does.
+    lost_after: Option<Duration>,
     step: usize,
     _tasks: JoinSet<()>,
 }
 
 impl Stage {
     fn new(plan: &Plan, tells: bool) -> anyhow::Result<Self> {
+        panics::watch();
         let cluster = Cluster::new(plan.seed);
         let lines = Lines::new(cluster.server.clone(), plan.weather.clone(), Random::new(plan.seed, 2));
         let hall = Hall::new(cluster.clone(), plan.nodes, plan.slots, Random::new(plan.seed, 3));
-        let referee = Referee::new(cluster.clone(), Arc::clone(&lines), Past::new(staleness(plan)), tells);
+        let referee = Referee::new(
+            cluster.clone(),
+            Arc::clone(&lines),
+            Past::new(staleness(plan), plan.lost_after),
+            tells,
+        );
         let mut tasks = JoinSet::new();
         tasks.spawn(referee.clone().run());
         tasks.spawn(run_collector(cluster.server.clone(), std::future::pending()));
@@ -110,6 +119,7 @@ impl Stage {
             restart: None,
             down: Duration::ZERO,
             trip: longest_trip(&plan.weather),
+            lost_after: plan.lost_after,
             step: 0,
             _tasks: tasks,
         };
@@ -139,6 +149,10 @@ impl Stage {
                 () = sleep_until(until) => {}
             }
             self.referee.look();
+            self.referee.overdue();
+            if let Some(words) = panics::last() {
+                return Err(Rule::Panic.broken(words));
+            }
             if let Some(broken) = self.referee.broken() {
                 return Err(broken);
             }
@@ -158,7 +172,7 @@ impl Stage {
         self.processes += 1;
         self.referee.operator_started();
         self.referee.tell(|| "OPERATOR starts".to_owned());
-        self.operator = Some(operator::start(self.lines.open(self.processes))?);
+        self.operator = Some(operator::start(self.lines.open(self.processes), self.lost_after)?);
         Ok(())
     }
 
@@ -203,7 +217,12 @@ impl Stage {
                     self.hall.crash(&pod, back);
                 }
             }
-            Deed::LoseNode { pick, back } => self.hall.lose(pick, back),
+            Deed::FailProbe { pick, back } => {
+                if let Some(pod) = user.running_pod(pick).filter(|it| is_ready(it)) {
+                    self.hall.unready(&pod, back);
+                }
+            }
+            Deed::LoseNode { pick, back, evicts } => self.hall.lose(pick, back, evicts),
             Deed::Kill { down } => self.kill(down),
             Deed::KillAtWrite { write, down } => {
                 self.down = down;
@@ -230,6 +249,8 @@ impl Stage {
             self.user.repair_images(shape);
             let goes_on = serde_json::json!({ "updateStrategy": { "paused": false } });
             self.user.change_set(shape, &goes_on);
+            // What failed too often stays as it is for as long as there is a policy.
+            self.user.change_set(shape, &serde_json::json!({ "template": { "restartPolicy": null } }));
         }
         // Whoever is dead comes back.
         self.wait(Duration::from_secs(30)).await?;

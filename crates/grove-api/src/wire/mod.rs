@@ -49,7 +49,10 @@ pub use replica_spread::{ReplicaSpread, SpreadMode};
 pub use resource_sharing::{
     ClaimTemplate, CliqueSharing, GroupFilter, GroupSharing, SetFilter, SetSharing, SharingRef, SharingScope,
 };
-pub use restart::{GangTermination, RestartBackoff, RestartCount, RestartPolicy, RestartScope, UnitRestart};
+pub use restart::{
+    GangTermination, RestartBackoff, RestartCount, RestartPolicy, RestartPolicyInForce, RestartScope,
+    UnitRestart,
+};
 pub use scaling_group::{
     PodCliqueScalingGroup, PodCliqueScalingGroupSpec, PodCliqueScalingGroupStatus, ReplicasSelectedToUpdate,
     ScalingGroupUpdateProgress,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Condition, LastError, Time, pod_clique::is_zero};
+use super::{Condition, LastError, RestartPolicyInForce, Time, pod_clique::is_zero};
 
 /// What a PodCliqueSet is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +40,9 @@ pub struct PodCliqueSetStatus {
     /// Progress of an update.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_progress: Option<PodCliqueSetUpdateProgress>,
+    /// Since when failures count for the restart policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart_policy: Option<RestartPolicyInForce>,
 }
 
 /// One PodGang of the set.
@@ -93,6 +96,10 @@ pub struct PodCliqueSetUpdateProgress {
     /// Scaling groups in all.
     #[serde(default)]
     pub total_pod_clique_scaling_groups_count: i32,
+    /// Replicas that were available when it started. One that is available has its turn when so many are. Ours.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("default" = null))]
+    pub available_at_start: i32,
     /// The replica that is being updated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub currently_updating: Vec<ReplicaUpdateProgress>,

@@ -96,6 +96,20 @@ pub struct RestartCount {
     pub reset: Option<String>,
 }
 
+/// Since when failures count for the restart policy of a set. Those of a pod that is ready again and that are older are
+/// history: nobody asked for a restart then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RestartPolicyInForce {
+    /// The scope that the policy has since then.
+    pub scope: RestartScope,
+    /// When the policy was first seen with that scope, or the turn of an update went on.
+    pub since: Time,
+    /// Index of the replica that has its turn in an update: what fails there meanwhile does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<i32>,
+}
+
 /// Whether a gang that stays below its minimum is restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]

@@ -89,10 +89,11 @@ impl Grove {
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             minimum: layout::spec_minimum(&clique.spec),
-            outdated: if waits { Outdated::Stay } else { outdated_pods(set, clique) },
+            // What cannot be made again is not taken away.
+            outdated: if waits || allowed == 0 { Outdated::Stay } else { outdated_pods(set, clique) },
             core: self.core_of(set, clique),
             hash: template_hash(&clique.metadata),
-            may_complete: may_complete(clique),
+            may_complete: pods::may_complete(clique),
             ended,
             at_most: if refused.is_some() || waits { 0 } else { allowed },
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
@@ -174,21 +175,24 @@ impl Grove {
 
     /// Whether there is a gang that pods can be made for.
     fn has_gang(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
-        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
-        self.seen.gangs.cache.get(namespace, gang).is_some_and(|gang| {
+        self.can_be_made(set, label(&clique.metadata, labels::POD_GANG).unwrap_or_default())
+    }
+
+    /// Whether pods of the gang of this name can be made.
+    pub(super) fn can_be_made(&self, set: &PodCliqueSet, gang: &str) -> bool {
+        self.seen.gangs.cache.get(layout::set_namespace(set), gang).is_some_and(|gang| {
             gang.metadata.deletion_timestamp.is_none()
                 && controller_uid(&gang.metadata) == set.metadata.uid.as_deref()
-                && self.may_have_pods(set, &gang)
+                && self.why_no_pods(set, &gang).is_none()
         })
     }
 
-    /// Notes that everything this generation asks for was done: as many pods are there as there may be.
+    /// Notes that everything this generation asks for was done: as many pods are there, kept ones too, as there may be.
     fn settle(&self, clique: &PodClique, allowed: u32) {
         let id = uid(clique);
-        let live = self.seen.pods_of(id).iter().filter(|it| it.fact.is_live()).count();
+        let there = self.seen.pods_of(id).iter().filter(|it| !it.fact.terminating).count();
         let is_done = allowed > 0 || clique.spec.replicas == Some(0);
-        if is_done && live >= allowed as usize && self.memory.acted_on(id, clique.metadata.generation) {
+        if is_done && there >= allowed as usize && self.memory.acted_on(id, clique.metadata.generation) {
             self.wake_status_of(clique);
         }
     }
@@ -324,11 +328,6 @@ fn outdated_pods(set: &PodCliqueSet, clique: &PodClique) -> Outdated {
         (None, Some(replica)) => rollout::outdated_pods(set, replica, clique),
         _ => Outdated::Stay,
     }
-}
-
-/// Whether a pod that ended with success has done its work.
-pub(super) fn may_complete(clique: &PodClique) -> bool {
-    clique.spec.pod_spec.restart_policy.as_deref().is_some_and(|it| it != "Always")
 }
 
 /// Where the gang of a clique is in its set.

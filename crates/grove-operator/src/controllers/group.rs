@@ -1,9 +1,15 @@
 //! PodCliqueScalingGroups: their member cliques.
 
-use grove_api::{constants::labels, wire::PodCliqueScalingGroup};
+use std::collections::BTreeSet;
+
+use grove_api::{
+    constants::labels,
+    wire::{PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig},
+};
 use grove_plan::{
     children::{ChildPlan, GroupChildren, plan_group},
     facts::index_label,
+    layout::{self, count},
     rollout::{self, Pace},
 };
 use grove_runtime::Outcome;
@@ -73,8 +79,30 @@ impl Grove {
             let name = clique.metadata.name.as_deref().unwrap_or_default();
             (name, pods.iter().map(|it| &it.fact).collect())
         });
-        let children =
-            GroupChildren { group, config, replica, cliques: by_name(&cliques), pods: by_clique.collect() };
-        Some(plan_group(self.context(&set), &children))
+        let children = GroupChildren {
+            group,
+            config,
+            replica,
+            cliques: by_name(&cliques),
+            pods: by_clique.collect(),
+            held: self.held_replicas(&set, replica, config, count(group.spec.replicas)),
+        };
+        Some(plan_group(self.context(&self.in_use(&set)), &children))
+    }
+
+    /// Replicas of a group whose pods cannot be made at present. It matters in an update.
+    fn held_replicas(
+        &self,
+        set: &PodCliqueSet,
+        replica: u32,
+        config: &ScalingGroupConfig,
+        replicas: u32,
+    ) -> BTreeSet<u32> {
+        let progress = set.status.as_ref().and_then(|it| it.update_progress.as_ref());
+        if !rollout::is_open(progress) {
+            return BTreeSet::new();
+        }
+        let gang = |it: &u32| layout::gang_of_member(set, replica, config, *it).name;
+        (0..replicas).filter(|it| !self.can_be_made(set, &gang(it))).collect()
     }
 }

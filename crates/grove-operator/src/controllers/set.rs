@@ -100,7 +100,7 @@ impl Grove {
             groups: by_name(&groups),
             gangs: gangs_by_name,
         };
-        plan_set(self.context(set), self.topology(set).as_ref(), &children)
+        plan_set(self.context(&self.in_use(set)), self.topology(set).as_ref(), &children)
     }
 
     async fn keep_finalizer(&self, set: &PodCliqueSet) -> Result<(), Error> {

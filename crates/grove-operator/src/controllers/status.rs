@@ -100,7 +100,7 @@ impl Grove {
             pace: rollout::pace(&set),
             has_turn: has_turn(&set, &clique),
             replacing: replacing.map(|it| it.name.as_str()),
-            restarts: Rules::of(&set, &hash),
+            restarts: Rules::of_clique(&set, &hash, &clique),
             lost: &watch.nodes,
             acted: self.memory.acted(uid(clique.as_ref())),
             now: self.now(),

@@ -1,20 +1,24 @@
 //! What is seen of an update of a set's pods: for its status, and for those who make and replace pods.
 
+use std::{borrow::Cow, collections::BTreeMap};
+
 use grove_api::{
     constants::labels,
-    wire::{PodClique, PodCliqueSet},
+    names,
+    wire::{PodClique, PodCliqueSet, SetTemplate},
 };
 use grove_plan::{
     children::{changes_template, clique_patch},
-    facts::{PodFact, index_label, template_hash},
+    facts::{Phase, PodFact, index_label, template_hash},
     layout::{set_name, set_namespace},
     objects,
+    pods::may_complete,
     rollout::{self, Pace},
     status::UpdateSeen,
 };
 
 use super::{Grove, set::place_of, uid};
-use crate::seen::{joined, label};
+use crate::seen::{controller_uid, joined, label};
 
 impl Grove {
     /// Looks at the pods of the set replica that has its turn.
@@ -26,15 +30,41 @@ impl Grove {
             .retain(|it| index_label(it.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX) == Some(turn));
         cliques.sort_by(|one, other| one.metadata.name.cmp(&other.metadata.name));
         for clique in &cliques {
+            seen.waits_for = seen.waits_for.or_else(|| self.held_by(set, clique));
             let hash = template_hash(&clique.metadata);
             for pod in self.seen.pods_of(uid(clique.as_ref())).iter().map(|it| &it.fact) {
-                seen.moved = seen.moved.max(Some(pod.created));
-                if pod.is_live() && pod.hash == hash && !pod.ready && seen.waits_for.is_none() {
+                if pod.terminating || pod.hash != hash {
+                    continue;
+                }
+                // Those that come again and again, and fail, are no progress.
+                seen.moved = seen.moved.max(pod.ready_since);
+                let is_done = pod.phase == Phase::Succeeded && may_complete(clique);
+                if !pod.ready && !is_done && seen.waits_for.is_none() {
                     seen.waits_for = Some(words(pod));
                 }
             }
         }
+        seen.waits_for = seen.waits_for.or_else(|| cliques.iter().find_map(|it| self.refused_words(it)));
         seen
+    }
+
+    /// A clique whose pods the API server refuses, and why.
+    fn refused_words(&self, clique: &PodClique) -> Option<String> {
+        let refusal = self.memory.refusal(uid(clique))?;
+        Some(format!(
+            "PodClique {}: {}",
+            clique.metadata.name.as_deref().unwrap_or_default(),
+            refusal.message
+        ))
+    }
+
+    /// The gang that no pods can be made for, so that those of a clique are not replaced, and why.
+    fn held_by(&self, set: &PodCliqueSet, clique: &PodClique) -> Option<String> {
+        let name = label(&clique.metadata, labels::POD_GANG)?;
+        let gang = self.seen.gangs.cache.get(set_namespace(set), name)?;
+        // Right after the start nobody has looked yet.
+        let why = self.why_no_pods(set, &gang).filter(|_| !self.is_backend_unknown(set, &gang))?;
+        Some(format!("PodGang {name}: {why}"))
     }
 
     /// Whether a clique is about to get another template. Members of a group keep theirs until their replica has its turn,
@@ -53,6 +83,31 @@ impl Grove {
                 let wanted = objects::clique(self.context(set), &place, None);
                 clique_patch(clique, &wanted).as_ref().is_some_and(changes_template)
             })
+    }
+
+    /// The set that children are made of: while a changed template waits, what is new is as what is there.
+    pub(super) fn in_use<'a>(&self, set: &'a PodCliqueSet) -> Cow<'a, PodCliqueSet> {
+        let noted = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
+        let Some(noted) = noted.filter(|_| rollout::pace(set) == Pace::Paused && !self.is_noted(set)) else {
+            return Cow::Borrowed(set);
+        };
+        let name = names::revision(set_name(set), noted);
+        let kept = self.seen.revisions.cache.get(set_namespace(set), &name);
+        let kept = kept.filter(|it| controller_uid(&it.metadata) == set.metadata.uid.as_deref());
+        let kept = kept.and_then(|it| objects::kept_template(&it));
+        let kept: Option<SetTemplate> = kept.and_then(|it| serde_json::from_value(it).ok());
+        let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
+        let of_noted = |it: &PodClique| {
+            let status = it.status.as_ref();
+            status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref()) == Some(noted)
+        };
+        let mut by_role = BTreeMap::new();
+        for clique in cliques.iter().filter(|it| of_noted(it)) {
+            if let Some(place) = place_of(set, clique) {
+                by_role.insert(place.template.name.as_str(), clique.as_ref());
+            }
+        }
+        Cow::Owned(rollout::with_template_in_use(set, kept.as_ref(), &by_role))
     }
 
     /// Whether the template changed while updates are paused.
@@ -75,6 +130,7 @@ pub(super) fn has_turn(set: &PodCliqueSet, clique: &PodClique) -> bool {
 /// A pod that is not ready, and why.
 fn words(pod: &PodFact) -> String {
     let why = match &pod.unschedulable {
+        _ if pod.phase == Phase::Failed => "it failed",
         Some(words) => words.as_str(),
         None if pod.is_gated() => "it is held back until its gang may go",
         None if !pod.bound => "it has no node yet",

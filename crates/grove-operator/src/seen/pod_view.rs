@@ -183,6 +183,7 @@ struct PodCondition {
     status: String,
     reason: String,
     message: String,
+    last_transition_time: Option<Time>,
 }
 
 #[derive(Deserialize, Default)]
@@ -198,13 +199,21 @@ struct Container {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct State {
+    running: Option<Running>,
     terminated: Option<Terminated>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Running {
+    started_at: Option<Time>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct Terminated {
     exit_code: i32,
+    finished_at: Option<Time>,
 }
 
 impl Container {
@@ -212,6 +221,16 @@ impl Container {
         [&self.state, &self.last_state]
             .into_iter()
             .any(|it| it.terminated.as_ref().is_some_and(|it| it.exit_code != 0))
+    }
+
+    /// When it ended last before it was started again, or with an error. A kubelet that does not know when one ended still knows
+    /// when the next one was started.
+    fn failed_at(&self) -> Option<Timestamp> {
+        let ended = |it: &State| it.terminated.as_ref().and_then(|it| it.finished_at.as_ref()).map(|it| it.0);
+        let is_error = self.state.terminated.as_ref().is_some_and(|it| it.exit_code != 0);
+        let last = ended(&self.last_state).max(ended(&self.state).filter(|_| is_error));
+        let started = || self.state.running.as_ref()?.started_at.as_ref().map(|it| it.0);
+        last.or_else(|| started().filter(|_| self.restart_count > 0))
     }
 }
 
@@ -229,6 +248,8 @@ impl From<Wire> for PodView {
         // Who owns it knows better than who relabelled it.
         let clique = owner.map(|it| it.name.clone()).or(said);
         let told = metadata.annotations.get(annotations::PARENTS_READY).is_some_and(|it| !it.is_empty());
+        let created = metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |it| it.0);
+        let ready = condition("Ready").filter(|it| it.status == "True");
         let fact = PodFact {
             awaits_parents: !told && spec.reads(annotations::PARENTS_READY),
             index: take(labels::POD_INDEX).and_then(|it| it.parse().ok()),
@@ -237,7 +258,7 @@ impl From<Wire> for PodView {
             name: metadata.name.clone().unwrap_or_default(),
             uid: metadata.uid.clone().unwrap_or_default(),
             owner: owner.map(|it| it.uid.clone()).unwrap_or_default(),
-            created: metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |it| it.0),
+            created,
             phase: Phase::from_wire(&status.phase),
             terminating: metadata.deletion_timestamp.is_some(),
             gates: spec.scheduling_gates.into_iter().map(|it| it.name).collect(),
@@ -250,9 +271,11 @@ impl From<Wire> for PodView {
                 Some(group) if Some(&group) == clique.as_ref() => Grouped::ByClique,
                 Some(_) => Grouped::ByGang,
             },
-            ready: condition("Ready").is_some_and(|it| it.status == "True"),
+            ready: ready.is_some(),
+            ready_since: ready.map(|it| it.last_transition_time.as_ref().map_or(created, |it| it.0)),
             errored: containers().any(Container::failed),
             restarted: containers().any(|it| it.restart_count > 0),
+            failed_at: containers().filter_map(Container::failed_at).max(),
             started: status.container_statuses.iter().any(|it| it.started == Some(true) && !it.ready),
             unschedulable,
         };
@@ -275,63 +298,4 @@ impl From<Wire> for PodView {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    #[test]
-    fn what_every_pod_tolerates_and_what_is_not_about_running_is_left_out() {
-        let pod = json!({ "spec": { "nodeName": "n", "tolerations": [
-            { "key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 },
-            { "key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 },
-            { "key": "gpu", "operator": "Exists", "effect": "NoSchedule" },
-            { "key": "drain", "value": "soon", "effect": "NoExecute", "tolerationSeconds": 60 },
-            { "operator": "Exists" },
-        ] } });
-        let fact = serde_json::from_value::<PodView>(pod).unwrap().fact;
-        let own = Toleration { key: "drain".to_owned(), value: Some("soon".to_owned()), seconds: Some(60) };
-        let all = Toleration { key: String::new(), value: None, seconds: None };
-        assert_eq!((fact.node.as_str(), fact.tolerations), ("n", vec![own, all]));
-    }
-
-    fn awaits_parents(annotations: &Value, field: &str) -> bool {
-        let pod = json!({
-            "metadata": { "annotations": annotations },
-            "spec": { "volumes": [
-                { "name": "theirs", "emptyDir": {} },
-                { "name": "info", "downwardAPI": { "items": [
-                    { "path": "cpu", "resourceFieldRef": { "resource": "limits.cpu" } },
-                    { "path": "file", "fieldRef": { "fieldPath": field } },
-                ] } },
-            ] },
-        });
-        serde_json::from_value::<PodView>(pod).unwrap().fact.awaits_parents
-    }
-
-    /// An init container that was tried again counts like any other.
-    #[test]
-    fn containers_that_were_started_again() {
-        for list in ["containerStatuses", "initContainerStatuses"] {
-            for (count, want) in [(0, false), (1, true), (7, true)] {
-                let pod =
-                    json!({ "status": { list: [{ "name": "a" }, { "name": "b", "restartCount": count }] } });
-                let fact = serde_json::from_value::<PodView>(pod).unwrap().fact;
-                assert_eq!((fact.restarted, fact.errored), (want, false), "{list}: {count}");
-            }
-        }
-    }
-
-    /// A pod of upstream's waits by itself; to write to it would be in vain.
-    #[test]
-    fn only_who_reads_the_annotation_waits_for_it() {
-        let field = "metadata.annotations['grove.io/parents-ready']";
-        assert!(awaits_parents(&json!({ "other": "true" }), field));
-        assert!(awaits_parents(&json!({ "grove.io/parents-ready": "" }), field));
-        assert!(!awaits_parents(&json!({ "grove.io/parents-ready": "true" }), field));
-        for other in ["metadata.labels['grove.io/podgang']", "metadata.annotations", "metadata.namespace"] {
-            assert!(!awaits_parents(&json!({}), other), "{other}");
-        }
-        assert!(!serde_json::from_value::<PodView>(json!({})).unwrap().fact.awaits_parents);
-    }
-}
+mod tests;

@@ -41,6 +41,14 @@ impl Grove {
         }
     }
 
+    /// Its group replaces its pods, where they can be made.
+    pub(super) fn wake_group_of(&self, clique: &PodClique) {
+        if let Some(group) = label(&clique.metadata, labels::SCALING_GROUP) {
+            let namespace = clique.metadata.namespace.clone().unwrap_or_default();
+            self.queues.groups.add(Key::new(namespace, group.to_owned()));
+        }
+    }
+
     pub(crate) fn wake_gang_of(&self, clique: &PodClique) {
         let namespace = clique.metadata.namespace.clone().unwrap_or_default();
         if let Some(gang) = label(&clique.metadata, labels::POD_GANG) {

@@ -207,6 +207,10 @@ impl Grove {
             it.metadata.annotations.as_ref().and_then(|it| it.get(annotations::SCHEDULER_FORM)).cloned()
         };
         let appeared = old.is_none() || new.is_none();
+        if appeared {
+            // A base gang that comes again may have its place already, of which nothing else would tell.
+            self.wake_scaled_gangs(&key);
+        }
         let noted = old.is_some_and(|old| new.is_some_and(|new| form(old) != form(new)));
         if noted
             || appeared
@@ -214,6 +218,7 @@ impl Grove {
         {
             for clique in self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name)) {
                 self.queues.cliques.add(Key::of(clique.as_ref()));
+                self.wake_group_of(&clique);
             }
         }
         if asks(old, new) {

@@ -57,7 +57,7 @@ impl Grove {
     }
 
     /// What was scaled out waits for its base gang.
-    fn wake_scaled_gangs(&self, base: &Key) {
+    pub(super) fn wake_scaled_gangs(&self, base: &Key) {
         let mut last = None;
         for clique in self.seen.cliques_by_base.get(&joined(&base.namespace, &base.name)) {
             let gang = label(&clique.metadata, labels::POD_GANG).map(str::to_owned);

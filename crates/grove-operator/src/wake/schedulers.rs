@@ -37,6 +37,7 @@ impl Grove {
             self.queues.gangs.add(key.clone());
             for clique in self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name)) {
                 self.queues.cliques.add(Key::of(clique.as_ref()));
+                self.wake_group_of(&clique);
             }
             if let Some(set) = self.seen.set_key_of(&gang.metadata) {
                 self.queues.report(StatusKey::Set(set));

@@ -181,6 +181,31 @@ async fn scaled_gangs_wait_for_their_base() {
     assert!(world.list("pods").iter().all(|it| it.field("/spec/schedulingGates").is_none()));
 }
 
+/// By then its pods have their place: none of them says so once more.
+#[tokio::test(start_paused = true)]
+async fn scaled_gangs_go_when_their_base_comes_again() {
+    let mut world = World::started(19);
+    world.nodes = false;
+    world.create(SETS, example(1));
+    world.settle().await;
+    world.server.before_write(|write| match (write.verb(), write.resource.id()) {
+        ("create", GANGS) => Fault::refuse(403, "Forbidden", "not now"),
+        _ => Fault::None,
+    });
+    world.delete(GANGS, "inf-0");
+    world.nodes = true;
+    world.settle().await;
+    let gated = |world: &World| {
+        world.list("pods").iter().filter(|it| it.field("/spec/schedulingGates").is_some()).count()
+    };
+    assert_eq!(gated(&world), 6, "without a base gang nothing follows it");
+    world.server.before_write(|_| Fault::None);
+    for _ in 0..3 {
+        world.settle().await;
+    }
+    assert_eq!(gated(&world), 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn children_are_put_back_and_strangers_stay() {
     let world = World::started(8);

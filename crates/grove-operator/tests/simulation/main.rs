@@ -27,6 +27,7 @@ mod set_back;
 mod snapshot;
 mod spread;
 mod start_order;
+mod stuck_updates;
 mod termination;
 mod termination_kills;
 mod topologies;

@@ -164,6 +164,23 @@ async fn a_node_that_is_gone_is_gone_since_it_was_noticed_also_for_the_next_oper
     an_hour_without_writes(&world).await;
 }
 
+/// Kubernetes tells the pods of a node that is not ready to go, and there they stay for as long as it is silent.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_somebody_deletes_on_a_silent_node_is_replaced_at_once() {
+    let mut world = running(9, 2, set()).await;
+    let (before, made, node) = (nodes(&world), created(&world), host(&world));
+    world.silence(&node);
+    world.settle().await;
+    let pods = world.list("pods");
+    let hanging = pods.iter().find(|it| node_of(it) == Some(node.as_str())).unwrap();
+    world.delete("pods", hanging.name());
+    world.settle().await;
+    assert_eq!((created(&world), nodes(&world).get(&node)), (made + 1, before.get(&node)));
+    world.heal(&node);
+    world.settle().await;
+    assert_eq!((created(&world), nodes(&world).len()), (made + 1, 3));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_node_that_comes_back_in_time_keeps_its_pods() {
     let mut world = running(3, 2, set()).await;

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::{
     termination_kills::die_after,
     workload::{
-        ALL, CLIQUES, SETS, WHOLE, an_hour_without_writes, comes_back, created, full, pods, restarted, set,
+        ALL, CLIQUES, ONE, SETS, WHOLE, an_hour_without_writes, comes_back, created, full, pods, restarted,
+        set,
     },
     world::World,
 };
@@ -229,6 +230,84 @@ async fn pods_alone_have_a_budget_too() {
     world.patch(SETS, "w", json!({ "spec": { "template": { "cliques": cliques } } }));
     world.settle().await;
     assert_eq!((say_so(&world, "w-0-a"), count(&world, "w-0-a")), ([false, false], Value::Null));
+    comes_back(world).await;
+}
+
+/// What failed once too often keeps its place; what is lost or scaled out beside it comes up all the same.
+#[tokio::test(start_paused = true)]
+async fn one_that_is_kept_holds_up_nobody() {
+    let mut wanted = set(ONE, 1);
+    wanted["spec"]["template"]["restartPolicy"] = json!({ "scope": "Pod", "maxRestarts": 0 });
+    let mut world = full(8, wanted).await;
+    world.nodes = true;
+    let ready = |world: &World| world.get(CLIQUES, "w-0-a").field("/status/readyReplicas").cloned();
+    fail(&world, "w-0-a", true);
+    world.settle().await;
+    assert_eq!((say_so(&world, "w-0-a"), ready(&world)), ([true, true], Some(json!(1))));
+    world.patch(CLIQUES, "w-0-a", json!({ "spec": { "replicas": 4 } }));
+    world.settle().await;
+    assert_eq!(ready(&world), Some(json!(3)), "scaled out");
+    let clique = world.get(CLIQUES, "w-0-a");
+    assert_eq!(clique.field("/status/observedGeneration"), clique.field("/metadata/generation"));
+    let of_clique = |it: &std::sync::Arc<grove_apiserver::Object>| {
+        it.field("/metadata/labels/grove.io~1podclique") == Some(&json!("w-0-a"))
+            && it.field("/status/phase") == Some(&json!("Running"))
+    };
+    let lost = world.list("pods").into_iter().find(of_clique).unwrap();
+    world.delete("pods", lost.name());
+    world.settle().await;
+    assert_eq!(ready(&world), Some(json!(3)), "lost");
+    an_hour_without_writes(&world).await;
+    // When the budget is reset it is replaced, and all is as it was.
+    reset(&world, "1");
+    world.patch(
+        SETS,
+        "w",
+        json!({ "spec": { "template": { "restartPolicy": { "scope": "Pod", "maxRestarts": 1 } } } }),
+    );
+    world.settle().await;
+    assert_eq!(ready(&world), Some(json!(4)));
+    comes_back(world).await;
+}
+
+/// Who adds a policy to what has run for weeks asks for no restart because of what happened then.
+#[tokio::test(start_paused = true)]
+async fn a_new_policy_restarts_nothing_that_is_ready() {
+    let mut world = running(9, Value::Null).await;
+    let before = pods(&world);
+    let ready = json!([{ "type": "Ready", "status": "True" }]);
+    let first_of = |world: &World, clique: &str| {
+        let is_it = |it: &&std::sync::Arc<grove_apiserver::Object>| {
+            it.field("/metadata/labels/grove.io~1podclique") == Some(&json!(clique))
+        };
+        world.list("pods").iter().find(is_it).unwrap().name().to_owned()
+    };
+    let crash = |world: &World, clique: &str| {
+        let error = json!({ "terminated": { "exitCode": 1, "finishedAt": crate::world::now().to_string() } });
+        let container = json!({ "name": "main", "ready": true, "restartCount": 1, "lastState": error });
+        let status = json!({ "phase": "Running", "conditions": ready, "containerStatuses": [container] });
+        world.patch_status("pods", &first_of(world, clique), status);
+    };
+    for clique in ["w-0-a", "w-1-x-0-c"] {
+        crash(&world, clique);
+    }
+    pass(&world, 3600).await;
+    let writes = |world: &World| world.server.store().write_count();
+    let quiet = writes(&world);
+    let policy = json!({ "scope": "SetReplica" });
+    world.patch(SETS, "w", json!({ "spec": { "template": { "restartPolicy": policy } } }));
+    world.settle().await;
+    assert_eq!(pods(&world), before, "all are ready");
+    // The user's own, the note of it with the generation, and nothing else.
+    assert!(writes(&world) - quiet <= 2, "{} writes", writes(&world) - quiet);
+    an_hour_without_writes(&world).await;
+    // Another operator knows since when it counts.
+    world.kill();
+    crash(&world, "w-1-x-0-c");
+    world.start();
+    world.settle().await;
+    let restarted = restarted(&before, &world);
+    assert_eq!(restarted, WHOLE.replace("w-0", "w-1"), "it crashed while the policy was in force");
     comes_back(world).await;
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::world::{World, example};
 
 /// Pods by clique: those that are ready, with their images.
-fn serving(world: &World) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn serving(world: &World) -> BTreeMap<String, Vec<String>> {
     let mut cliques: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for clique in world.list("podcliques.grove.io") {
         cliques.insert(clique.name().to_owned(), Vec::new());
@@ -24,7 +24,7 @@ fn serving(world: &World) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Gives roles of the set another image.
-fn image(world: &World, roles: &[usize], image: &str) {
+pub(crate) fn image(world: &World, roles: &[usize], image: &str) {
     let mut set = world.get("podcliquesets.grove.io", "inf").value().clone();
     for role in roles {
         set["spec"]["template"]["cliques"][role]["spec"]["podSpec"]["containers"][0]["image"] = image.into();
@@ -71,12 +71,12 @@ fn uids(world: &World, role: &str) -> Vec<String> {
     pods.map(|it| it.field("/metadata/uid").and_then(Value::as_str).unwrap_or_default().to_owned()).collect()
 }
 
-fn status(world: &World, path: &str) -> Value {
+pub(crate) fn status(world: &World, path: &str) -> Value {
     world.get("podcliquesets.grove.io", "inf").field(&format!("/status{path}")).cloned().unwrap_or_default()
 }
 
 /// `Type=Status/Reason` of a condition of the set.
-fn condition(world: &World, type_: &str) -> String {
+pub(crate) fn condition(world: &World, type_: &str) -> String {
     let all = status(world, "/conditions");
     let found = all.as_array().into_iter().flatten().find(|it| it["type"] == type_);
     found.map_or(String::new(), |it| {
@@ -84,7 +84,7 @@ fn condition(world: &World, type_: &str) -> String {
     })
 }
 
-async fn ready(seed: u64, replicas: u32) -> World {
+pub(crate) async fn ready(seed: u64, replicas: u32) -> World {
     let world = World::started(seed);
     world.create("podcliquesets.grove.io", example(replicas));
     world.settle().await;
@@ -169,6 +169,51 @@ async fn a_broken_template_stops_at_the_first_pod_and_can_be_taken_back() {
     assert_eq!(status(&world, "/updatedReplicas"), 2);
 }
 
+/// Gives cliques and pods the hashes of upstream Grove, or of an earlier operator.
+async fn adopted(world: &mut World) {
+    world.kill();
+    let label = json!({ "metadata": { "labels": { "grove.io/pod-template-hash": "upstream" } } });
+    for kind in ["podcliques.grove.io", "pods"] {
+        world.names(kind).iter().for_each(|name| world.patch(kind, name, label.clone()));
+    }
+    let theirs = json!({ "currentPodCliqueSetGenerationHash": "theirs" });
+    for (kind, own) in [("podcliques.grove.io", true), ("podcliquescalinggroups.grove.io", false)] {
+        let mut hashes = theirs.clone();
+        if own {
+            hashes["currentPodTemplateHash"] = "upstream".into();
+        }
+        world.names(kind).iter().for_each(|name| world.patch_status(kind, name, hashes.clone()));
+    }
+    world.patch_status("podcliquesets.grove.io", "inf", json!({ "currentGenerationHash": "theirs" }));
+    world.start();
+    world.settle().await;
+}
+
+/// The hashes that pods were adopted with come back with their template.
+#[tokio::test(start_paused = true)]
+async fn what_another_operator_made_stays_when_its_template_is_set_back() {
+    let mut world = ready(9, 2).await;
+    adopted(&mut world).await;
+    let (before, all) = (serving(&world), uids(&world, "fe"));
+    let others = (uids(&world, "pre"), uids(&world, "dec"));
+    world.unready = vec!["inf-0-fe"];
+    for broken in ["broken", "broken, too"] {
+        image(&world, &[0, 1, 2], broken);
+        world.settle().await;
+    }
+    world.unready.clear();
+    image(&world, &[0, 1, 2], "engine:1");
+    world.settle().await;
+    assert_eq!(serving(&world), before);
+    assert_eq!(condition(&world, "UpdateInProgress"), "False/UpdateEnded");
+    let kept = uids(&world, "fe").iter().filter(|it| all.contains(it)).count();
+    assert_eq!(kept, 3, "only the broken one was replaced");
+    // The turn of the second replica never came.
+    let now = (uids(&world, "pre"), uids(&world, "dec"));
+    let of_last = |uids: &[String]| uids[uids.len() / 2..].to_vec();
+    assert_eq!((of_last(&now.0), of_last(&now.1)), (of_last(&others.0), of_last(&others.1)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_paused_update_waits_and_goes_on() {
     let world = ready(4, 2).await;
@@ -183,6 +228,15 @@ async fn a_paused_update_waits_and_goes_on() {
     world.delete("pods", pod.name());
     world.settle().await;
     assert!(serving(&world).values().flatten().all(|it| it == "engine:1"));
+    // So is what is made meanwhile.
+    world.patch("podcliquescalinggroups.grove.io", "inf-0-pd", json!({ "spec": { "replicas": 4 } }));
+    world.patch("podcliquesets.grove.io", "inf", json!({ "spec": { "replicas": 3 } }));
+    world.delete("podcliques.grove.io", "inf-1-fe");
+    world.settle().await;
+    let now = serving(&world);
+    assert_eq!((now["inf-0-pd-3-dec"].len(), now["inf-2-pd-2-dec"].len(), now["inf-1-fe"].len()), (2, 2, 2));
+    assert!(now.values().flatten().all(|it| it == "engine:1"), "{now:?}");
+    assert_eq!(condition(&world, "UpdatePending"), "True/UpdatePaused");
 
     strategy(&world, &json!({ "paused": false }));
     world.settle().await;

@@ -27,6 +27,8 @@ pub struct GroupChildren<'a> {
     pub cliques: BTreeMap<&'a str, &'a PodClique>,
     /// Their pods, by the name of the clique.
     pub pods: BTreeMap<&'a str, Vec<&'a PodFact>>,
+    /// Replicas whose pods cannot be made at present: those that they have stay, whatever their template.
+    pub held: BTreeSet<u32>,
 }
 
 /// A wanted member clique, and what is there of it.
@@ -107,7 +109,11 @@ fn replaced_now(
         Pace::Paused => BTreeSet::new(),
         Pace::OnDelete => (0..).zip(replicas).map(|it| it.0).collect(),
         Pace::Rolling => {
-            let seen: Vec<GroupReplica> = (0..).zip(replicas).map(|(index, it)| seen(index, it)).collect();
+            let mut seen: Vec<GroupReplica> =
+                (0..).zip(replicas).map(|(index, it)| seen(index, it)).collect();
+            for replica in seen.iter_mut().filter(|it| children.held.contains(&it.index)) {
+                replica.is_outdated = false;
+            }
             let minimum = layout::group_minimum(children.config);
             let at_start = rollout::available_at_start(context.set, children.replica, children.group);
             rollout::replaced_now(&seen, minimum, at_start)

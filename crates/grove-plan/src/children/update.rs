@@ -16,8 +16,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    facts::label,
-    objects::{MIRRORED, Mirrored, same_meaning, same_pod_template},
+    facts::{label, template_hash},
+    hash,
+    objects::{ADOPTED, MIRRORED, Mirrored, same_meaning, same_pod_template, template_of},
     patch,
 };
 
@@ -55,6 +56,8 @@ pub fn clique_patch(current: &PodClique, wanted: &PodClique) -> Option<Value> {
     if metadata_change.is_some() && same_template(current, wanted) {
         // Made by another version or by upstream Grove, and the same: its hash stays, or every pod would be replaced.
         metadata_change = metadata_change.and_then(|it| without_hash(it, &current.metadata));
+    } else if template_hash(&current.metadata) != template_hash(&wanted.metadata) {
+        patch::merge(metadata_change.get_or_insert_with(|| json!({})), adoption(current, wanted));
     }
     let spec = |clique: &PodClique| {
         let mut spec = value(&clique.spec);
@@ -146,6 +149,22 @@ pub fn same_template(current: &PodClique, wanted: &PodClique) -> bool {
         && before.labels.is_subset(&from_template.labels)
         && before.annotations.is_subset(&from_template.annotations)
         && same_pod_template(current, wanted)
+}
+
+/// What becomes of a hash that we did not compute when the template changes: it is noted, and comes back with its template.
+/// Else pods that were not replaced yet would not be known again.
+fn adoption(current: &PodClique, wanted: &PodClique) -> Value {
+    let keys = Mirrored::read(wanted.metadata.annotations.as_ref());
+    let hash_of = |clique: &PodClique| hash::pod_template(&template_of(clique, &keys));
+    let noted = label(current.metadata.annotations.as_ref(), ADOPTED).and_then(|it| it.split_once('='));
+    if let Some((_, adopted)) = noted.filter(|(ours, _)| *ours == hash_of(wanted)) {
+        return json!({ "labels": { labels::POD_TEMPLATE_HASH: adopted }, "annotations": { ADOPTED: null } });
+    }
+    let (ours, has) = (hash_of(current), template_hash(&current.metadata));
+    if has.is_empty() || has == ours {
+        return json!({});
+    }
+    json!({ "annotations": { ADOPTED: format!("{ours}={has}") } })
 }
 
 /// A change without that of the hash; `None` where nothing is left but our note of what is mirrored.

@@ -169,9 +169,12 @@ pub fn is_initialized(gang: &PodGang) -> bool {
         .any(|it| it.type_ == conditions::pod_gang::INITIALIZED && it.status == "True")
 }
 
-/// Whether all pods of a gang exist, or as many as the API server admits and at least the minimum of every clique.
+/// Whether all pods of a gang exist, or as many as the API server admits and those that failed leave room for, and at
+/// least the minimum of every clique.
 pub fn is_complete(seen: &Seen<'_>) -> bool {
-    !seen.cliques.is_empty() && seen.cliques.values().all(|it| it.is_settled(name(seen)))
+    let is_there =
+        |it: &CliqueSeen<'_>| it.is_settled(name(seen)) || it.lacks_only_places_of_failed(name(seen));
+    !seen.cliques.is_empty() && seen.cliques.values().all(is_there)
 }
 
 /// Whether the minimum of every clique is bound to nodes.
@@ -226,6 +229,16 @@ impl CliqueSeen<'_> {
         live == wanted || (self.refusal.is_some() && live < wanted && live >= self.minimum() as usize)
     }
 
+    /// Whether all that is missing is in the place of pods that failed: where those are kept, nothing comes before they go,
+    /// and that may be never.
+    fn lacks_only_places_of_failed(&self, gang: &str) -> bool {
+        let clique = self.clique.filter(|it| it.metadata.deletion_timestamp.is_none());
+        let wanted = clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
+        let live = self.members(gang).count();
+        let held = self.pods.iter().filter(|it| !it.terminating && !it.is_live() && it.gang == gang).count();
+        live < wanted && live + held >= wanted && live >= self.minimum() as usize
+    }
+
     /// Whether there are more pods of `gang` than there should be.
     fn has_too_many(&self, gang: &str) -> bool {
         let wanted = self.clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
@@ -252,14 +265,19 @@ fn name<'a>(seen: &Seen<'a>) -> &'a str {
 ///
 /// They are listed once all of them exist. Afterwards the list follows, but only from one settled state to the next: a
 /// pod that is being replaced stays listed until its replacement is there, so that the list is never emptied. One that is
-/// too many, and has to stay until another one serves, keeps nobody from being listed.
+/// too many, and has to stay until another one serves, keeps nobody from being listed, and neither does one that failed
+/// and keeps its place.
 fn references(seen: &Seen<'_>, clique: &str, initialized: bool, complete: bool) -> Vec<NamespacedName> {
     let Some(state) = seen.cliques.get(clique) else { return Vec::new() };
     let listed = seen.gang.spec.pod_groups.iter().find(|it| it.name == clique);
     let is_new =
         |pod: &PodFact| !listed.is_some_and(|it| it.pod_references.iter().any(|it| it.name == pod.name));
-    let is_held_up = || state.has_too_many(name(seen)) && state.members(name(seen)).any(is_new);
-    if (initialized && (state.is_settled(name(seen)) || is_held_up())) || complete {
+    let is_held_up = || {
+        let waits_in_vain = state.has_too_many(name(seen)) || state.lacks_only_places_of_failed(name(seen));
+        waits_in_vain && state.members(name(seen)).any(is_new)
+    };
+    let follows = if initialized { state.is_settled(name(seen)) || is_held_up() } else { complete };
+    if follows {
         let namespace = seen.gang.metadata.namespace.clone().unwrap_or_default();
         let mut references: Vec<_> = state
             .members(name(seen))

@@ -96,7 +96,8 @@ impl<'a> Seen<'a> {
                 // Where nobody says since when, it is since we noticed; a node that goes after it was silent is silent since then.
                 let noticed = || self.noted(&pod.node).map_or(self.now, |it| it.since.0);
                 let since = since.unwrap_or_else(noticed);
-                let due = since.checked_add(tolerated.max(self.after)).ok();
+                // One that came when the node was in trouble has the whole time too: else it would be made and deleted without end.
+                let due = since.max(pod.created).checked_add(tolerated.max(self.after)).ok();
                 Some(Troubled { pod, reason, since, due })
             },
         )

@@ -1,8 +1,8 @@
 //! Units that are placed anew because their domain no longer fits: a node of it is lost, what replaces its pods finds no
 //! place, and it may not be anywhere else than with the others. Then the others move too.
 //!
-//! Once for each loss: the note of the restart keeps everybody quiet until the minimum is bound, and with that the loss is
-//! over.
+//! Once for each loss: the note of the restart keeps its cliques quiet until their minimum is bound, and with that the
+//! loss is over.
 
 use grove_api::{
     constants::{conditions::node_lost, restarts},
@@ -44,7 +44,6 @@ pub fn plan(report: &SetReport<'_>, after: SignedDuration) -> TerminationPlan {
         let mut waiting = waiting(report, &placement, replica);
         // The largest first: with a set replica its parts are placed anew too.
         waiting.sort_by(|one, other| (&one.unit, one.since).cmp(&(&other.unit, other.since)));
-        waiting.retain(|it| !is_busy(report, &it.unit));
         let mut done: Vec<Unit> = Vec::new();
         for Waiting { unit, since, words } in waiting {
             let covered = done.iter().any(|it| *it == unit || matches!(it, Unit::SetReplica(_)));
@@ -57,12 +56,6 @@ pub fn plan(report: &SetReport<'_>, after: SignedDuration) -> TerminationPlan {
         }
     }
     plan
-}
-
-/// Whether a part of a unit was restarted and has not had its minimum bound since.
-fn is_busy(report: &SetReport<'_>, unit: &Unit) -> bool {
-    let is_part = |it: &&CliqueState<'_>| Unit::of(it.clique, unit.scope()).as_ref() == Some(unit);
-    report.cliques.values().filter(is_part).any(restart::is_open)
 }
 
 /// The units of a set replica that wait, as gang termination would choose them; but a constraint of the whole set holds its
@@ -125,14 +118,15 @@ fn waiting_members(
     all
 }
 
-/// Since when pods of a clique wait for a place that others lost with their nodes, and what is said of that.
+/// Since when pods of a clique wait for a place that others lost with their nodes, and what is said of that. Not where it
+/// was restarted and has not had its minimum bound since.
 fn since(state: &CliqueState<'_>) -> Option<(Timestamp, String)> {
     let status = state.clique.status.as_ref()?;
     let lost = find(&status.conditions, node_lost::TYPE).filter(|it| it.status == "True")?;
     let tally = state.tally;
     // Those that are held back do not wait for a place yet, and those that do not exist would not get one.
     let waiting = tally.live.saturating_sub(tally.scheduled).saturating_sub(tally.gated);
-    if !state.is_present() || state.is_scheduled() || waiting == 0 {
+    if !state.is_present() || restart::is_open(state) || state.is_scheduled() || waiting == 0 {
         return None;
     }
     let newest = tally.created.map(|(_, last)| last);

@@ -15,11 +15,13 @@ fn tainted(key: &str, since: Option<i64>) -> NodeFact {
     NodeFact { taints: vec![Taint { key: key.to_owned(), value: String::new(), since: since.map(at) }] }
 }
 
-/// Pods as `node:pod`.
+/// Pods as `node:pod`; without a time they have been there since the beginning.
 fn pods(text: &str) -> Vec<PodFact> {
     let on = |text: &str| {
         let (node, text) = text.split_once(':').unwrap();
-        PodFact { node: node.to_owned(), ..pod(text) }
+        let pod = pod(text);
+        let created = if text.contains('@') { pod.created } else { at(0) };
+        PodFact { node: node.to_owned(), created, ..pod }
     };
     text.split_whitespace().map(on).collect()
 }
@@ -97,6 +99,22 @@ fn a_node_that_is_gone_or_tainted_without_a_time_is_so_since_it_was_noticed() {
     }
 }
 
+/// One that tolerates everything is bound to a lost node again. It has the time that others had: else it would be made and
+/// deleted without end.
+#[test]
+fn a_pod_that_comes_to_a_lost_node_has_the_whole_time() {
+    let mut life = Life::new("a:0r", &[("a", tainted(UNREACHABLE, Some(5)))]);
+    assert_eq!(life.note(20), "a Unreachable 5 20");
+    assert_eq!(life.gone(20), "uid-0r");
+    life.pods = pods("a:0b@200");
+    assert_eq!(life.note(201), "a Unreachable 5 20", "the node is as it was");
+    assert_eq!((life.gone(205).as_str(), life.stuck(205).as_str()), ("", "next 210"));
+    assert_eq!(life.gone(210), "uid-0b@200");
+    // Also where nobody noted the node before.
+    life.noted.clear();
+    assert_eq!(life.note(201), "a Unreachable 5 -; next 210");
+}
+
 #[test]
 fn a_node_that_comes_back_in_time_loses_nothing() {
     let mut life = Life::new("a:0r", &[("a", tainted(UNREACHABLE, Some(5)))]);
@@ -148,14 +166,14 @@ fn a_pod_that_has_ended_does_not_need_its_node() {
 
 #[test]
 fn a_stuck_pod_is_removed_by_force_only_where_nobody_else_can() {
-    // Deleted at 100, with 30 seconds of grace.
+    // Made and deleted at 100, with 30 seconds of grace.
     for (key, removed) in [(UNREACHABLE, true), (OUT_OF_SERVICE, true), (NOT_READY, false), ("drain", false)]
     {
         let mut life = Life::new("a:0r!@100", &[("a", tainted(key, Some(90)))]);
         assert_eq!(life.stuck(900), "", "{key}: not before it is noted");
-        life.note(99);
+        life.note(109);
         assert_eq!(life.stuck(900), "", "{key}: not before the node is lost");
-        life.note(100);
+        life.note(110);
         assert_eq!(life.gone(900), "", "{key}: it is deleted already");
         let (soon, now) = if removed { ("next 160", "0r!@100") } else { ("", "") };
         assert_eq!((life.stuck(159).as_str(), life.stuck(160).as_str()), (soon, now), "{key}");

@@ -1,8 +1,10 @@
 //! PodCliques.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use grove_api::{
     constants::{annotations, components, environment, finalizers, labels},
-    wire::{PodClique, PodCliqueScalingGroup},
+    wire::{CliqueTemplate, PodClique, PodCliqueScalingGroup, PodCliqueSpec},
 };
 use k8s_openapi::{
     api::core::v1::{Container, EnvVar, EnvVarSource, ObjectFieldSelector, PodSpec},
@@ -94,16 +96,36 @@ pub fn same_meaning(one: &PodClique, other: &PodClique) -> bool {
 /// Whether two cliques come from the same pod template. What members of a group get on top of it is no part of it: it
 /// changes with the size of the group, and nobody restarts a pod for that.
 pub fn same_pod_template(one: &PodClique, other: &PodClique) -> bool {
-    let canonical = |clique: &PodClique| {
-        let mut pod = clique.spec.pod_spec.clone();
-        if label(clique.metadata.labels.as_ref(), labels::SCALING_GROUP).is_some() {
-            for variables in containers(&mut pod).filter_map(|it| it.env.as_mut()) {
-                variables.retain(|it| !GROUP_ENVIRONMENT.contains(&it.name.as_str()));
-            }
-        }
-        hash::canonical_pod_spec(&pod)
-    };
+    let canonical = |clique: &PodClique| hash::canonical_pod_spec(&own_pod_spec(clique));
     one.spec.pod_spec == other.spec.pod_spec || canonical(one) == canonical(other)
+}
+
+/// The template that a clique was made from, as far as it makes pods. `known` are keys that may come from there, for cliques
+/// that have no note of it.
+pub fn template_of(clique: &PodClique, known: &Mirrored) -> CliqueTemplate {
+    let noted = Mirrored::read(clique.metadata.annotations.as_ref());
+    let of = |all: Option<&BTreeMap<String, String>>, noted: &BTreeSet<String>, known: &BTreeSet<String>| {
+        let mut all = all.cloned().unwrap_or_default();
+        all.retain(|key, _| noted.contains(key) || known.contains(key));
+        all
+    };
+    CliqueTemplate {
+        labels: of(clique.metadata.labels.as_ref(), &noted.labels, &known.labels),
+        annotations: of(clique.metadata.annotations.as_ref(), &noted.annotations, &known.annotations),
+        spec: PodCliqueSpec { pod_spec: own_pod_spec(clique), ..clique.spec.clone() },
+        ..CliqueTemplate::default()
+    }
+}
+
+/// The pod of a clique, without what members of a group get on top of their template.
+fn own_pod_spec(clique: &PodClique) -> PodSpec {
+    let mut pod = clique.spec.pod_spec.clone();
+    if label(clique.metadata.labels.as_ref(), labels::SCALING_GROUP).is_some() {
+        for variables in containers(&mut pod).filter_map(|it| it.env.as_mut()) {
+            variables.retain(|it| !GROUP_ENVIRONMENT.contains(&it.name.as_str()));
+        }
+    }
+    pod
 }
 
 fn add_group_environment(pod: &mut PodSpec, pods: u32) {

@@ -10,6 +10,10 @@ use serde_json::{Map, Value};
 /// Annotation that lists the mirrored keys: labels, then annotations.
 pub const MIRRORED: &str = "grove.io/mirrored-keys";
 
+/// Annotation of a clique that had a hash of another implementation, or of another version of ours, when its template was
+/// changed: our hash of the template that it had, `=`, and that hash.
+pub const ADOPTED: &str = "grove.io/adopted-template-hash";
+
 /// Labels and annotations that an object should have, and which of them are mirrored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mirrored {

@@ -13,12 +13,12 @@ mod service;
 
 pub use self::{
     autoscaler::{clique_autoscaler, group_autoscaler},
-    clique::{clique, same_meaning, same_pod_template},
+    clique::{clique, same_meaning, same_pod_template, template_of},
     gang::{gang, scheduler_of},
     group::group,
     init_container::Start,
     labels::{clique_selector, group_selector, set_selector},
-    mirrored::{MIRRORED, Mirrored},
+    mirrored::{ADOPTED, MIRRORED, Mirrored},
     pod::pod,
     revision::{kept_template, revision},
     service::service,

@@ -13,7 +13,7 @@ use k8s_openapi::{
 };
 
 use super::{
-    MIRRORED,
+    ADOPTED, MIRRORED,
     clique::{containers, from_label, prepend},
     init_container::Start,
     labels::Labels,
@@ -48,6 +48,7 @@ pub fn pod(
         .into_map();
     let mut notes = clique.metadata.annotations.clone().unwrap_or_default();
     notes.remove(MIRRORED);
+    notes.remove(ADOPTED);
     // Only what is so may be said, whatever the template says.
     notes.remove(annotations::PARENTS_READY);
 

@@ -2,6 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
+use grove_api::wire::PodClique;
 use k8s_openapi::jiff::Timestamp;
 
 use crate::{
@@ -49,6 +50,11 @@ pub enum Outdated {
         /// Pods that were ready then.
         ready_at_start: u32,
     },
+}
+
+/// Whether a pod of a clique that ended with success has done its work.
+pub fn may_complete(clique: &PodClique) -> bool {
+    clique.spec.pod_spec.restart_policy.as_deref().is_some_and(|it| it != "Always")
 }
 
 /// What happens to pods that ended and will not come back by themselves.
@@ -173,6 +179,7 @@ fn outdated<'a>(want: Want<'_>, pods: &[&'a PodFact], mut budget: Budget) -> Vec
         Outdated::Unbound => !it.bound,
         Outdated::Replaced { .. } => !it.ready,
     };
+    let done = u32::try_from(pods.iter().filter(|it| is_done(it)).count()).unwrap_or(u32::MAX);
     let old = pods.iter().copied().filter(|it| it.hash != want.hash && !is_done(it));
     let (mut at_once, later): (Vec<&PodFact>, Vec<&PodFact>) = old.partition(goes_at_once);
     at_once.sort_by_key(|it| it.index);
@@ -181,7 +188,8 @@ fn outdated<'a>(want: Want<'_>, pods: &[&'a PodFact], mut budget: Budget) -> Vec
             // One that is too many and cannot be spared yet is waited for: it may serve in the place of another.
             if at_once.is_empty()
                 && pods.len() <= want.replicas as usize
-                && budget.serving >= ready_at_start.min(want.replicas) =>
+                // One that has done its work meanwhile serves no more, and is not waited for.
+                && budget.serving >= ready_at_start.min(want.replicas.saturating_sub(done)) =>
         {
             let oldest = later.into_iter().min_by_key(|it| (it.created, it.index));
             oldest.filter(|it| budget.replace(it.ready)).into_iter().collect()

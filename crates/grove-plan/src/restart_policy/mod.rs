@@ -4,6 +4,7 @@
 //! A pod that failed asks for one restart, whatever else fails with it: the restart replaces it. How often there was one is
 //! noted on the cliques of the unit together with the restart itself, so that nobody who dies in between forgets it.
 
+mod force;
 mod pods;
 mod rules;
 
@@ -11,10 +12,11 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     constants::{labels, restarts},
-    wire::{PodCliqueStatus, RestartCount, RestartScope},
+    wire::{PodCliqueSet, PodCliqueStatus, RestartCount, RestartScope},
 };
 use k8s_openapi::jiff::Timestamp;
 
+pub(crate) use self::force::in_force;
 pub use self::{
     pods::{FailedPods, failed_pods},
     rules::{Rules, Ruling, reset},
@@ -73,7 +75,7 @@ pub fn plan(report: &SetReport<'_>) -> PolicyPlan {
         let noted = noted(&rules, &members);
         if let Some(count) = noted.filter(|it| rules.is_exhausted(it)) {
             plan.exhaust(&rules, unit, &members, count);
-        } else if is_due(&members) {
+        } else if is_due(report.set, noted, &members) {
             match rules.on_failure(noted, report.now) {
                 Ruling::Restart(count) => {
                     let (reason, words) = (restarts::RESTART_POLICY, rules.words(&count));
@@ -123,14 +125,21 @@ fn noted<'a>(rules: &Rules<'_>, members: &[Member<'_, 'a>]) -> Option<&'a Restar
     counts.max_by_key(|it| (it.window_start.0, it.count, it.exhausted_at.is_some()))
 }
 
-/// Whether a pod failed that no restart has to do with, and the last restart is over.
-fn is_due(members: &[Member<'_, '_>]) -> bool {
-    let is_open = members.iter().any(|(_, it)| restart::is_open(it));
+/// Whether a pod failed that no restart has to do with, and the last restart of its clique is over. Other cliques of the
+/// unit may be without a place for long, or for ever: those that were scaled out, say.
+///
+/// A pod that is ready again counts where it failed since the policy is in force. Where the policy has restarted the unit
+/// already, it is.
+fn is_due(set: &PodCliqueSet, noted: Option<&RestartCount>, members: &[Member<'_, '_>]) -> bool {
     let has_failed = |state: &CliqueState<'_>| {
         let before = restart::note(state).map(|it| it.before.0);
-        state.tally.failed.is_some_and(|it| before.is_none_or(|before| it >= before))
+        let is_new = |created| before.is_none_or(|before| created >= before);
+        let counts = |failed_at| noted.is_some() || force::counts(set, state.clique, failed_at);
+        let healed = state.tally.healed;
+        state.tally.failed.is_some_and(is_new)
+            || healed.is_some_and(|(failed_at, created)| is_new(created) && counts(failed_at))
     };
-    !is_open && members.iter().any(|(_, it)| has_failed(it))
+    members.iter().any(|(_, it)| has_failed(it) && !restart::is_open(it))
 }
 
 /// The units that are not restarted any more, and how often they were.

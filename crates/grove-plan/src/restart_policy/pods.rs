@@ -1,16 +1,10 @@
 //! Pods of a clique that failed: who sees to them, and when.
 
-use grove_api::{
-    constants::labels,
-    wire::{PodClique, PodCliqueSet, RestartCount, RestartScope},
-};
+use grove_api::wire::{PodClique, PodCliqueSet, RestartCount, RestartScope};
 use k8s_openapi::jiff::Timestamp;
 
 use super::{Rules, Ruling};
-use crate::{
-    facts::{Phase, PodFact, index_label},
-    rollout,
-};
+use crate::facts::{Phase, PodFact};
 
 /// What happens to pods that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +30,7 @@ pub fn failed_pods(
     pods: &[&PodFact],
     now: Timestamp,
 ) -> FailedPods {
-    let replica = index_label(clique.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX);
-    // An update replaces what is in its way.
-    let is_updated = replica.is_some() && rollout::turn(set) == replica;
-    let Some(rules) = Rules::of(set, hash).filter(|_| !is_updated) else { return FailedPods::Free };
+    let Some(rules) = Rules::of_clique(set, hash, clique) else { return FailedPods::Free };
     let status = clique.status.as_ref();
     let before = status.and_then(|it| it.restart.as_ref()).map(|it| it.before.0);
     // What is restarted anyway goes with that.

@@ -1,13 +1,17 @@
 //! What a restart policy allows: how often something is restarted, how fast, and when that is counted anew.
 
 use grove_api::{
-    constants::annotations,
+    constants::{annotations, labels},
     limits::MAX_RESET_LENGTH,
-    wire::{GoDuration, PodCliqueSet, RestartCount, RestartPolicy, RestartScope, Time},
+    wire::{GoDuration, PodClique, PodCliqueSet, RestartCount, RestartPolicy, RestartScope, Time},
 };
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use crate::layout::{count, wire_count};
+use crate::{
+    facts::index_label,
+    layout::{count, wire_count},
+    rollout,
+};
 
 const MAX_RESTARTS: i32 = 10;
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
@@ -53,6 +57,13 @@ impl<'a> Rules<'a> {
             hash,
             reset: reset(set),
         })
+    }
+
+    /// Likewise for a clique, unless its set replica has its turn in an update: that replaces what is in its way, and what was
+    /// counted before was of another template.
+    pub fn of_clique(set: &'a PodCliqueSet, hash: &'a str, clique: &PodClique) -> Option<Self> {
+        let replica = index_label(clique.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX);
+        Self::of(set, hash).filter(|_| replica.is_none() || rollout::turn(set) != replica)
     }
 
     /// Whether what was counted still counts: for these rules, this template, and since the last reset. To remove the

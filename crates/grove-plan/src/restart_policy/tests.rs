@@ -1,5 +1,7 @@
 //! Which units are restarted. Lives of a set are told by what its pods were, and when the notes of a plan were written.
 
+mod history;
+
 use grove_api::wire::{PodCliqueSetUpdateProgress, ReplicaUpdateProgress};
 use serde_json::json;
 
@@ -119,15 +121,50 @@ fn one_restart_for_each_failure_until_the_budget_is_spent() {
 /// What failed before the restart is gone with it, although it is still seen.
 #[test]
 fn what_the_restart_replaces_asks_for_no_other() {
-    let failing = healthy("Clique").with("inf-0-fe", "0ne 1r");
+    let clique = "inf-0-pd-0-dec";
+    let failing = healthy("Clique").with(clique, "0ne 1r");
     let plan = planned(&failing, 200);
     let deployed = noted_by(failing, &plan).written_at(201);
     assert_eq!(due(&deployed, 900), "", "they are on their way out");
-    let pending = deployed.with("inf-0-fe", "0F@200 1g@200").written_at(202);
+    let pending = deployed.with(clique, "0F@200 1p@200").written_at(202);
     assert_eq!(due(&pending, 900), "", "its minimum has no place yet");
-    let placed = pending.with("inf-0-fe", "0F@200 1r@200").written_at(203);
-    assert_eq!(due(&placed, 900), "inf-0-fe");
-    assert_eq!(due(&placed.with("inf-0-fe", "0F@100 1r@200"), 900), "", "one of before");
+    let placed = pending.with(clique, "0r@200 1r@200").written_at(203);
+    assert_eq!(due(&placed, 900), "");
+    assert_eq!(due(&placed.with(clique, "0F@100 1r@200"), 900), "", "one of before");
+}
+
+/// A pod that fails before anybody saw its minimum bound had its place, too: else nothing would ever restart its unit.
+#[test]
+fn a_restart_is_over_although_a_new_pod_failed_at_once() {
+    let clique = "inf-0-pd-0-dec";
+    let restarted = || {
+        let failing = healthy("Clique").with(clique, "0ne 1r");
+        let plan = planned(&failing, 200);
+        noted_by(failing, &plan).written_at(201)
+    };
+    for pods in ["0F@200 1r@200", "0F@200 1b@200", "0F@200 1F@200"] {
+        let failed = restarted().with(clique, pods).written_at(202);
+        assert_eq!(due(&failed, 205), "next:210", "{pods}: not before the pause is over");
+        assert_eq!(due(&failed, 900), clique, "{pods}");
+    }
+    // The other one was lost meanwhile: it is held back below the minimum, and the one that failed stays.
+    for pods in ["0F@200", "0F@200 1g@300"] {
+        let failed = restarted().with(clique, pods).written_at(302);
+        assert_eq!(due(&failed, 900), clique, "{pods}");
+    }
+    // Enough others can come.
+    let more = |pods: &str| {
+        let mut deployed = restarted();
+        deployed.cliques.get_mut(clique).unwrap().spec.replicas = Some(3);
+        due(&deployed.with(clique, pods).written_at(302), 900)
+    };
+    assert_eq!(more("0F@200 1g@300 2g@300"), "");
+    assert_eq!(more("0F@200 1F@200 2g@300"), clique);
+    assert_eq!(more("0F@200 1r@200 2p@200"), clique, "two had their place");
+    // Without a policy of its unit failed pods are replaced one by one: the place is still to come.
+    let mut alone = restarted().with(clique, "0F@200 1g@300");
+    alone.set.spec.template.restart_policy = None;
+    assert!(restart::is_open(&alone.written_at(302).states()[clique]));
 }
 
 /// Each row has a reason to stay quiet, and would restart otherwise.
@@ -147,12 +184,31 @@ fn guards() {
     assert_eq!(due(&updating, 200), "", "an update has its turn there");
     assert_eq!(due(&updating.with("inf-1-fe", "0F 1r"), 200), "set:1", "and not there");
 
-    let mut restarted = failing();
+    let mut restarted = healthy("SetReplica");
     let unit = Unit::GroupReplica("inf-0-pd".to_owned(), 1);
     let other = Restart::begin(&restarted.states(), unit, "GangTermination", String::new(), at(150));
     let status = &mut restarted.cliques.get_mut("inf-0-pd-1-pre").unwrap().status;
     *status = Some(other.noted(status.as_ref()));
-    assert_eq!(due(&restarted, 200), "", "a part of it is being restarted");
+    assert_eq!(
+        due(&restarted.with("inf-0-fe", "0r 1r").with("inf-0-pd-1-pre", "0F@150"), 200),
+        "",
+        "it is being restarted"
+    );
+}
+
+/// A replica that was scaled out may be without a place for ever: the others of its unit are restarted all the same.
+#[test]
+fn a_part_without_a_place_holds_up_nobody() {
+    let deployed = carried_out(healthy("SetReplica").with("inf-0-fe", "0F 1r"), 200);
+    let mut waiting = deployed.with("inf-0-pd-1-pre", "0g@200").with("inf-0-pd-1-dec", "0g@200 1g@200");
+    for name in ["inf-0-pd-1-pre", "inf-0-pd-1-dec"] {
+        let status = waiting.cliques.get_mut(name).unwrap().status.as_mut().unwrap();
+        status.restart.as_mut().unwrap().scheduled_at = None;
+    }
+    let waiting = waiting.written_at(201);
+    assert_eq!(due(&waiting, 300), "", "nothing failed");
+    let failing = waiting.with("inf-0-fe", "0F@200 1r@200").written_at(300);
+    assert_eq!(due(&failing, 300), "set:0");
 }
 
 /// Whoever finds only a part of the notes goes on with the same count.
@@ -257,4 +313,32 @@ fn a_restart_has_the_whole_delay_to_help() {
     let terminated =
         |second: i64| termination::plan(&SetReport { now: at(second), ..deployed.report() }).restarts.len();
     assert_eq!((terminated(1029), terminated(1030)), (0, 1), "the pause of the policy, and the delay");
+}
+
+/// Nor does one replica that is restarted again and again give a group more time that is below its minimum without it.
+#[test]
+fn restarts_of_one_replica_are_no_delay_for_the_others() {
+    let policy = json!({ "scope": "GroupReplica", "backoff": { "initial": "5s" } });
+    let mut deployed = Deployed::new(1, "pre=1/1 | pd=4/2:pre").policy(policy);
+    deployed.set.spec.template.termination_delay = Some("10s".into());
+    let deployed = deployed.made(0).all("r@10").written_at(60);
+    let lost = deployed.with("inf-0-pd-0-pre", "").with("inf-0-pd-1-pre", "").with("inf-0-pd-2-pre", "");
+    let failing = lost.written_at(100).with("inf-0-pd-3-pre", "0ne@10");
+    let due_at = |deployed: &Deployed, second: i64| {
+        let plan = termination::plan(&SetReport { now: at(second), ..deployed.report() });
+        (plan.restarts.iter().map(|it| it.unit.clone()).collect::<Vec<_>>(), plan.next)
+    };
+    let restarted = carried_out(failing, 105);
+    let note = restarted.cliques["inf-0-pd-3-pre"].status.clone().unwrap();
+    assert_eq!(note.restarts.unwrap().next_at.0, at(110));
+    assert_eq!(note.restart.unwrap().scheduled_at.unwrap().0, at(105));
+    assert_eq!(due_at(&restarted, 109), (vec![], Some(at(110))));
+    assert_eq!(due_at(&restarted, 110), (vec![Unit::SetReplica(0)], None));
+    let restarted = restarted.with("inf-0-pd-3-pre", "0ne@105");
+    assert_eq!(due_at(&restarted, 110), (vec![Unit::SetReplica(0)], None), "it fails again");
+    // One of the three was restarted too, and it is the one that is one too many.
+    let mut later = restarted.with("inf-0-pd-3-pre", "0r@105");
+    let counted = later.cliques["inf-0-pd-3-pre"].status.clone().unwrap().restarts;
+    later.cliques.get_mut("inf-0-pd-1-pre").unwrap().status.as_mut().unwrap().restarts = counted;
+    assert_eq!(due_at(&later, 110), (vec![], Some(at(120))));
 }

@@ -4,11 +4,13 @@
 //! of the first, or a template that is set back are nothing special. The one note is whose turn it is, in the set's status.
 
 mod group;
+mod in_use;
 mod set;
 
 pub use self::{
     group::{GroupReplica, replaced_now},
-    set::{SetReplica, Totals, progress, started},
+    in_use::with_template_in_use,
+    set::{SetReplica, Totals, awaited_replicas, progress, started},
 };
 use grove_api::wire::{
     PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetUpdateProgress, UpdateStrategyType,
@@ -43,7 +45,11 @@ pub fn is_open(progress: Option<&PodCliqueSetUpdateProgress>) -> bool {
 
 /// The set replica that has its turn.
 pub fn turn(set: &PodCliqueSet) -> Option<u32> {
-    let progress = set.status.as_ref().and_then(|it| it.update_progress.as_ref());
+    turn_at(set, set.status.as_ref().and_then(|it| it.update_progress.as_ref()))
+}
+
+/// Likewise, where its update is at `progress`.
+pub(crate) fn turn_at(set: &PodCliqueSet, progress: Option<&PodCliqueSetUpdateProgress>) -> Option<u32> {
     let current = progress.filter(|it| is_open(Some(it)))?.currently_updating.first()?;
     u32::try_from(current.replica_index).ok().filter(|_| pace(set) == Pace::Rolling)
 }

@@ -77,6 +77,48 @@ fn one_replica_after_the_other() {
     }
 }
 
+/// Those that were updated are looked at again: a template that works for a minute does not go through all replicas.
+#[test]
+fn as_many_have_to_be_available_as_when_it_began() {
+    let rolling = json!({ "type": "RollingRecreate" });
+    for (turn, available, seen, want) in [
+        (Some(1), 3, "uUO", "1"),
+        (Some(0), 3, "UOO", "1"),
+        (Some(1), 2, "uUO", "2"),
+        // What is not available has nothing to lose.
+        (Some(1), 3, "UUo", "2"),
+        (Some(1), 3, "uUoO", "2"),
+        // Of what is new, nobody knows whether it has room.
+        (Some(0), 3, "UOOnn", "1"),
+        // It was scaled in.
+        (Some(0), 5, "UOO", "1"),
+        (Some(7), 3, "uUO", "open"),
+        // Nothing is left to do.
+        (Some(1), 3, "uUU", "ended"),
+        // Of an older Grove, which noted nothing.
+        (Some(1), 0, "uUO", "2"),
+    ] {
+        let mut before = open(turn);
+        before["availableAtStart"] = available.into();
+        assert_eq!(after(&rolling, &before, seen), want, "{before} {seen}");
+    }
+}
+
+#[test]
+fn what_was_available_is_noted_when_it_begins() {
+    let noted = |available: i32, before: &Value| {
+        let mut set = set(&json!({}), before);
+        set.status.get_or_insert_default().available_replicas = available;
+        started(&set, at(5)).available_at_start
+    };
+    assert_eq!(noted(3, &Value::Null), 3);
+    let mut before = open(Some(1));
+    before["availableAtStart"] = 3.into();
+    assert_eq!(noted(2, &before), 3, "what serves less since the first change still does");
+    before["updateEndedAt"] = "2026-01-01T00:01:00Z".into();
+    assert_eq!(noted(2, &before), 2, "that update has ended");
+}
+
 #[test]
 fn other_paces() {
     let (ondelete, paused) = (json!({ "type": "OnDelete" }), json!({ "paused": true }));
@@ -121,6 +163,8 @@ fn a_second_change_goes_on_where_the_first_was() {
     let begun = |strategy: &Value, before: &Value| started(&set(strategy, before), at(5));
     let merged = begun(&json!({}), &open(Some(2)));
     assert_eq!(merged.currently_updating[0].replica_index, 2);
+    let since = merged.currently_updating[0].update_started_at.clone();
+    assert_eq!(since.map(|it| it.0), Some(at(5)), "the time of the first is not held against the second");
     assert_eq!(merged.update_started_at.unwrap().0, at(5));
     assert!(merged.update_ended_at.is_none());
     let ended = begun(&json!({ "type": "OnDelete" }), &open(Some(2)));

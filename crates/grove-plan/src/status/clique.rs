@@ -10,9 +10,9 @@ use grove_api::{
 use k8s_openapi::jiff::Timestamp;
 
 use super::{
-    breached,
+    behind, breached,
     conditions::{Now, put, put_since, remove},
-    losses,
+    keeps_completed, losses,
 };
 use crate::{
     facts::{Refusal, Tally, label, template_hash},
@@ -72,7 +72,7 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
     status.update_progress = update_progress(report);
     // All pods are of one template, which is the one that is wanted: then the clique is.
     let updating = status.update_progress.as_ref().is_some_and(|it| it.update_ended_at.is_none());
-    if report.is_current && !updating && tally.updated == tally.live {
+    if report.is_current && !updating && behind(clique, &tally) == 0 {
         status.current_pod_clique_set_generation_hash = Some(report.generation_hash.to_owned());
         status.current_pod_template_hash = label(labels, labels::POD_TEMPLATE_HASH).map(str::to_owned);
     }
@@ -90,7 +90,7 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         let mut breached = min_available_breached(&tally, minimum, updating);
         breached.message.push_str(&waiting(&tally, &clique.spec.starts_after));
         put(&mut status.conditions, breached, None, now);
-        note_recovery(&mut status, &tally, minimum, now);
+        note_recovery(&mut status, report, minimum);
     }
     put_restarts(&mut status, report.restarts, now);
     losses::note(&mut status, report.lost, &tally, spec_minimum(&clique.spec), now);
@@ -109,13 +109,13 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
     status
 }
 
-/// The progress of an update: it begins with the clique's turn, and ends when all its pods are there and of the wanted
-/// template, and enough are ready. Where others delete the pods, it ends where it begins.
+/// The progress of an update: it begins with the clique's turn, and ends when all its pods are there, as far as they are not
+/// refused, and of the wanted template, and enough are ready. Where others delete the pods, it ends where it begins.
 fn update_progress(report: &CliqueReport<'_>) -> Option<PodCliqueUpdateProgress> {
     let (clique, tally) = (report.clique, report.tally);
     let before = clique.status.as_ref().and_then(|it| it.update_progress.clone());
     let (minimum, wanted) = (spec_minimum(&clique.spec), clique.spec.replicas.map_or(0, count));
-    let has_old = tally.updated < tally.live;
+    let has_old = behind(clique, &tally) > 0;
     let begins = PodCliqueUpdateProgress {
         update_started_at: Some(Time(report.now)),
         update_ended_at: None,
@@ -140,8 +140,12 @@ fn update_progress(report: &CliqueReport<'_>) -> Option<PodCliqueUpdateProgress>
         }
         before => before?,
     };
-    let serving = minimum.max(count(progress.ready_at_start)).min(wanted);
-    let is_done = !has_old && tally.live == wanted && tally.ready >= serving;
+    // One that has done its work meanwhile serves no more.
+    let completed = if keeps_completed(clique) { tally.completed } else { 0 };
+    let serving = minimum.max(count(progress.ready_at_start)).min(wanted.saturating_sub(completed));
+    // What the API server refuses is not of the old template, and comes when there is room.
+    let is_whole = tally.live == wanted || report.refusal.is_some();
+    let is_done = !has_old && is_whole && tally.ready >= serving;
     if progress.update_ended_at.is_none() && (is_done || !rolls && report.pace != Pace::Paused) {
         progress.update_ended_at = Some(Time(report.now));
     }
@@ -182,12 +186,22 @@ pub(super) fn exhausted(message: String) -> Now<'static> {
     Now { type_, status: Some(true), reason, message }
 }
 
-/// Notes that the minimum is bound again after a restart, and nothing is left of what was there before.
-fn note_recovery(status: &mut PodCliqueStatus, tally: &Tally, minimum: u32, now: Timestamp) {
+/// Notes that the minimum is bound again after a restart, and nothing is left of what was there before. A pod that failed
+/// since had its place.
+///
+/// Where failed pods stay for the restart of their whole unit, and leave no room for the minimum, it is over too: those that
+/// are lost beside them are held back, and nothing would ever restart them.
+fn note_recovery(status: &mut PodCliqueStatus, report: &CliqueReport<'_>, minimum: u32) {
     let Some(restart) = status.restart.as_mut().filter(|it| it.scheduled_at.is_none()) else { return };
+    let tally = report.tally;
     let is_new = tally.created.is_none_or(|(first, _)| first >= restart.before.0);
-    if is_new && tally.scheduled >= minimum {
-        restart.scheduled_at = Some(Time(now));
+    let wanted = report.clique.spec.replicas.map_or(0, count);
+    let waiting = tally.live.saturating_sub(tally.scheduled).saturating_sub(tally.gated);
+    let fallen_stay = report.restarts.is_some_and(|it| it.scope != RestartScope::Pod);
+    let is_in_vain =
+        fallen_stay && tally.fallen > 0 && waiting == 0 && wanted.saturating_sub(tally.fallen) < minimum;
+    if is_new && (tally.placed >= minimum || is_in_vain) {
+        restart.scheduled_at = Some(Time(report.now));
     }
 }
 

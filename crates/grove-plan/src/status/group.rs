@@ -64,10 +64,16 @@ impl ReplicaTally {
             tally.scheduled += usize::from(scheduled);
             tally.available += usize::from(available);
             tally.updated += usize::from(available && all(&|it| it.is_converged(hash)));
-            tally.healthy += usize::from(all(&|it| it.is_present() && !it.is_breached()));
+            tally.healthy += usize::from(is_healthy(members));
         }
         tally
     }
+}
+
+/// Whether a replica has all its members, and none of them is below its minimum.
+pub(crate) fn is_healthy(members: &[Option<CliqueState<'_>>]) -> bool {
+    let is_well = |it: &CliqueState<'_>| it.is_present() && !it.is_breached();
+    !members.is_empty() && members.iter().all(|it| it.as_ref().is_some_and(is_well))
 }
 
 /// The status.

@@ -11,8 +11,11 @@ mod summary;
 mod topology;
 mod update;
 
-use grove_api::wire::{
-    Condition, PodClique, PodCliqueScalingGroupStatus, PodCliqueSetStatus, PodCliqueStatus, PodGangStatus,
+use grove_api::{
+    constants::labels,
+    wire::{
+        Condition, PodClique, PodCliqueScalingGroupStatus, PodCliqueSetStatus, PodCliqueStatus, PodGangStatus,
+    },
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,12 +32,13 @@ pub use self::{
 };
 pub(crate) use self::{
     conditions::find,
-    group::{ReplicaTally, is_terminated},
+    group::{ReplicaTally, is_healthy, is_terminated},
     set::{group as group_of_set, members},
 };
 use crate::{
-    facts::{Refusal, Tally, template_hash},
+    facts::{Refusal, Tally, label, template_hash},
     layout::spec_minimum,
+    pods::may_complete,
 };
 
 /// How soon a status has to be written.
@@ -199,7 +203,7 @@ impl CliqueState<'_> {
     pub fn is_converged(&self, hash: &str) -> bool {
         let Some(status) = &self.clique.status else { return false };
         self.is_available()
-            && self.tally.updated == self.tally.live
+            && self.behind() == 0
             && status.current_pod_clique_set_generation_hash.as_deref() == Some(hash)
             && status.current_pod_template_hash.as_deref().unwrap_or_default()
                 == template_hash(&self.clique.metadata)
@@ -210,8 +214,25 @@ impl CliqueState<'_> {
         let status = self.clique.status.as_ref();
         let known = status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
         let is_other = self.is_behind || known.is_some_and(|it| it != hash);
-        self.is_present() && (self.tally.updated < self.tally.live || is_other)
+        self.is_present() && (self.behind() > 0 || is_other)
     }
+
+    /// Pods of another template that are still to be replaced.
+    pub(crate) fn behind(&self) -> u32 {
+        behind(self.clique, &self.tally)
+    }
+}
+
+/// Pods of another template that are still to be replaced, also those that failed and that a restart policy keeps. One that
+/// has done its work is not, unless it goes with its replica of a group.
+fn behind(clique: &PodClique, tally: &Tally) -> u32 {
+    let stay = if keeps_completed(clique) { tally.completed_old } else { 0 };
+    tally.live - tally.updated - stay + tally.fallen_old
+}
+
+/// Whether pods that have done their work stay in an update.
+fn keeps_completed(clique: &PodClique) -> bool {
+    may_complete(clique) && label(clique.metadata.labels.as_ref(), labels::SCALING_GROUP).is_none()
 }
 
 fn breached(tally: &Tally, minimum: u32) -> bool {

@@ -70,6 +70,7 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
     status.last_errors.extend(refusal.map(|(_, it)| super::clique::refused(it)));
 
     status.update_progress = update::progress(report, &replicas.seen);
+    status.restart_policy = restart_policy::in_force(set, status.update_progress.as_ref(), report.now);
 
     let mut gangs: Vec<Summary<'_>> = report.gangs.iter().map(|it| Summary::of(it)).collect();
     gangs.sort_by_key(Summary::rank);
@@ -108,7 +109,7 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
         None => remove(&mut conditions, names::RESTART_BUDGET_EXHAUSTED),
         Some(message) => put(&mut conditions, super::clique::exhausted(message), generation, now),
     }
-    for condition in update::conditions(report, status.update_progress.as_ref(), &conditions) {
+    for condition in update::conditions(report, status.update_progress.as_ref(), &replicas, &conditions) {
         put(&mut conditions, condition, generation, now);
     }
     status.conditions = conditions;
@@ -116,12 +117,12 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
 }
 
 /// Set replicas, counted; and the first that is not available, in words.
-struct Replicas {
-    available: usize,
+pub(super) struct Replicas {
+    pub(super) available: usize,
     updated: usize,
-    missing: Option<String>,
+    pub(super) missing: Option<String>,
     /// By index.
-    seen: Vec<SetReplica>,
+    pub(super) seen: Vec<SetReplica>,
 }
 
 impl Replicas {

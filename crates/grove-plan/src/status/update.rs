@@ -9,7 +9,11 @@ use grove_api::{
 };
 use k8s_openapi::jiff::Timestamp;
 
-use super::{SetReport, conditions::Now, set::group};
+use super::{
+    SetReport,
+    conditions::Now,
+    set::{Replicas, group},
+};
 use crate::{
     layout::{self, count, set_name},
     rollout::{self, Pace, SetReplica, Totals, is_open},
@@ -21,7 +25,7 @@ const DEADLINE: Duration = Duration::from_mins(10);
 /// What was seen of an update, mostly of the set replica that has its turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpdateSeen {
-    /// When the last of its pods was created.
+    /// When the last of its pods of the new template got ready.
     pub moved: Option<Timestamp>,
     /// What it waits for.
     pub waits_for: Option<String>,
@@ -84,6 +88,7 @@ pub fn deadline(report: &SetReport<'_>, progress: Option<&PodCliqueSetUpdateProg
 pub(super) fn conditions(
     report: &SetReport<'_>,
     progress: Option<&PodCliqueSetUpdateProgress>,
+    replicas: &Replicas,
     before: &[Condition],
 ) -> Vec<Now<'static>> {
     let mut all = Vec::new();
@@ -110,13 +115,14 @@ pub(super) fn conditions(
         }
         _ => {}
     }
-    all.extend(progress.map(|it| in_progress(report, it, live, old)));
+    all.extend(progress.map(|it| in_progress(report, it, replicas, live, old)));
     all
 }
 
 fn in_progress(
     report: &SetReport<'_>,
     progress: &PodCliqueSetUpdateProgress,
+    replicas: &Replicas,
     live: u32,
     old: u32,
 ) -> Now<'static> {
@@ -133,7 +139,12 @@ fn in_progress(
     if rollout::pace(report.set) == Pace::Paused {
         return now(reasons::TYPE, true, reasons::PAUSED, message);
     }
-    if let Some(turn) = progress.currently_updating.first() {
+    if let Some(wanted) = rollout::awaited_replicas(progress, &replicas.seen) {
+        let (available, missing) = (replicas.available, replicas.missing.as_deref().unwrap_or_default());
+        message = format!(
+            "{message}; the next replica waits until {wanted} are available, as when the update began; {available} are: {missing}"
+        );
+    } else if let Some(turn) = progress.currently_updating.first() {
         message = format!("{message}; replica {} has its turn", turn.replica_index);
     }
     if let Some(waits_for) = &report.update.waits_for {
@@ -152,9 +163,8 @@ fn now(type_: &'static str, status: bool, reason: &'static str, message: String)
 fn counted(report: &SetReport<'_>) -> (u32, u32) {
     let hash = report.generation_hash.as_str();
     report.cliques.values().filter(|it| it.is_present()).fold((0, 0), |(live, old), state| {
-        let tally = state.tally;
-        let behind = tally.live - tally.updated;
-        let older = if behind == 0 && state.is_outdated(hash) { tally.live } else { behind };
-        (live + tally.live, old + older)
+        let (behind, there) = (state.behind(), state.tally.live + state.tally.fallen_old);
+        let older = if behind == 0 && state.is_outdated(hash) { there } else { behind };
+        (live + there, old + older)
     })
 }

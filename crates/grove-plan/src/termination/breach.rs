@@ -12,7 +12,7 @@ use k8s_openapi::{
 use crate::{
     layout::count,
     restart,
-    status::{CliqueState, Members, ReplicaTally, find, is_terminated},
+    status::{CliqueState, Members, ReplicaTally, find, is_healthy, is_terminated},
 };
 
 /// A condition whose status changed later than this after the object was made has had the other status before.
@@ -46,12 +46,20 @@ pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) 
     }
     let breached = breach(conditions)?;
     let condition = find(conditions, names::min_available_breached::TYPE)?;
-    let members = || members.values().flatten().flatten();
-    let recovered = members().filter_map(restart::rescheduled).max();
-    // What its restart policy has just restarted has the whole delay to come up, too.
-    let retried = members().filter_map(restart::count).map(|it| it.next_at.0).max();
-    let since = [recovered, retried].into_iter().flatten().fold(breached, Timestamp::max);
+    // What was restarted has the whole delay to come up, and the group as long as enough of those that are down have it.
+    let mut times: Vec<Option<Timestamp>> =
+        members.values().filter(|it| !is_healthy(it)).map(|it| last_chance(it)).collect();
+    times.sort_unstable();
+    let helped = times.get(members.len().saturating_sub(minimum)).copied().flatten();
+    let since = helped.map_or(breached, |it| it.max(breached));
     was_otherwise(condition, &group.metadata).then_some(since)
+}
+
+/// When the time begins that a group replica has to come up after its last restart: when it was bound, and when its restart
+/// policy may restart it again.
+fn last_chance(members: &[Option<CliqueState<'_>>]) -> Option<Timestamp> {
+    let next_at = |it| restart::count(it).map(|it| it.next_at.0);
+    members.iter().flatten().flat_map(|it| [restart::rescheduled(it), next_at(it)]).flatten().max()
 }
 
 /// Whether the clique is missing from its group replica: below its minimum, or restarted and not back.

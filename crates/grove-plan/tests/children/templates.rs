@@ -56,6 +56,22 @@ fn a_template_reaches_a_replica_of_a_group_in_its_turn() {
     assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
 }
 
+/// What cannot be made again is not taken away, also where the replica has begun.
+#[test]
+fn a_replica_whose_pods_cannot_be_made_stays() {
+    let mut world = rolling();
+    world.held = [0, 1, 2].into();
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
+    // Another one need not wait for it.
+    world.held = [0].into();
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), ["patch PodClique inf-0-pd-1-dec"]);
+    world.held.clear();
+    let plan = world.plan_group("inf-0-pd");
+    world.apply(plan);
+    world.held = [0, 1, 2].into();
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
+}
+
 #[test]
 fn a_template_waits_for_the_turn_and_for_those_who_pause() {
     let mut world = rolling();

@@ -1,6 +1,6 @@
 //! The set, its children and its pods.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use grove_api::{
     constants::labels,
@@ -23,11 +23,13 @@ pub(crate) struct World {
     pub(crate) set: PodCliqueSet,
     pub(crate) objects: Vec<Child>,
     pub(crate) pods: Vec<Pod>,
+    /// Replicas of groups whose pods cannot be made.
+    pub(crate) held: BTreeSet<u32>,
 }
 
 impl World {
     pub(crate) fn new(set: PodCliqueSet) -> Self {
-        Self { set, objects: Vec::new(), pods: Vec::new() }
+        Self { set, objects: Vec::new(), pods: Vec::new(), held: BTreeSet::new() }
     }
 
     pub(crate) fn context(&self) -> Context<'_> {
@@ -62,7 +64,8 @@ impl World {
         let facts: BTreeMap<&str, Vec<PodFact>> =
             self.cliques().map(|it| (name_of(&it.metadata), self.facts_of(it))).collect();
         let pods = facts.iter().map(|(name, facts)| (*name, facts.iter().collect())).collect();
-        plan_group(self.context(), &GroupChildren { group, config, replica, cliques, pods })
+        let held = self.held.clone();
+        plan_group(self.context(), &GroupChildren { group, config, replica, cliques, pods, held })
     }
 
     /// Does what a plan says.

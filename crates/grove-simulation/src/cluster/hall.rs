@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{sync::Notify, time::sleep_until};
 
-use super::{Cluster, PODS, agenda::Agenda, text};
+use super::{Cluster, NODES, PODS, agenda::Agenda, text};
 use crate::random::{Random, choose};
 
 /// Longest time from one stage of a pod's life to the next.
@@ -78,7 +78,7 @@ impl Hall {
     pub(crate) fn new(cluster: Cluster, nodes: usize, slots: usize, random: Random) -> Self {
         for node in 0..nodes {
             let object = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name(node) } });
-            drop(cluster.write("kubelet", "nodes", "", None, Action::Create(object)));
+            drop(cluster.write("kubelet", NODES, "", None, Action::Create(object)));
         }
         let state = State {
             random,
@@ -138,14 +138,16 @@ impl Hall {
         self.news.notify_one();
     }
 
-    /// A node dies.
-    pub(crate) fn lose(&self, pick: u64, back: Duration) {
+    /// A node dies, and its pods are told to go or are not.
+    pub(crate) fn lose(&self, pick: u64, back: Duration, evicts: bool) {
         let node = {
             let mut state = self.state.lock();
             let alive: Vec<usize> = (0..state.alive.len()).filter(|it| state.alive[*it]).collect();
             let Some(node) = choose(pick, &alive).copied() else { return };
             state.alive[node] = false;
-            state.agenda.after(EVICTION, Act::Evict(node));
+            if evicts {
+                state.agenda.after(EVICTION, Act::Evict(node));
+            }
             state.agenda.after(EVICTION + back, Act::Return(node));
             node
         };
@@ -322,11 +324,11 @@ impl Hall {
         let taints = if alive { Value::Null } else { taint };
         self.cluster.patch(
             "node-controller",
-            "nodes",
+            NODES,
             &name(node),
             json!({ "status": { "conditions": [ready] } }),
         );
-        self.cluster.patch("node-controller", "nodes", &name(node), json!({ "spec": { "taints": taints } }));
+        self.cluster.patch("node-controller", NODES, &name(node), json!({ "spec": { "taints": taints } }));
     }
 }
 
@@ -335,26 +337,4 @@ fn name(node: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Who found no room has no change to wait for when there is some.
-    #[tokio::test(start_paused = true)]
-    async fn a_pod_that_found_no_room_gets_it_when_all_is_well() {
-        let cluster = Cluster::new(1);
-        let hall = Hall::new(cluster.clone(), 1, 0, Random::new(1, 3));
-        let running = tokio::spawn(hall.clone().run());
-        let pod = json!({
-            "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": super::super::NAMESPACE },
-            "spec": { "containers": [{ "name": "main", "image": "engine:1" }] },
-        });
-        cluster.write("user", PODS, "", None, Action::Create(pod)).unwrap();
-        let node = || text(&cluster.get(PODS, "p").unwrap(), "/spec/nodeName").to_owned();
-        tokio::time::sleep(STAGE * 10).await;
-        assert_eq!(node(), "");
-        hall.heal();
-        tokio::time::sleep(STAGE * 10).await;
-        assert_eq!(node(), "node-0");
-        running.abort();
-    }
-}
+mod tests;

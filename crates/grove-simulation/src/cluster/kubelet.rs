@@ -6,7 +6,7 @@ use grove_api::constants::annotations;
 use grove_apiserver::Object;
 use serde_json::{Value, json};
 
-use super::{Hall, PODS, hall::Stage, is_ready, text, users::now};
+use super::{Hall, PODS, hall::Stage, is_ready, number, text, users::now};
 use crate::plan::BAD_IMAGE;
 
 impl Hall {
@@ -42,7 +42,7 @@ impl Hall {
             json!({
                 "name": "main", "ready": false, "started": false, "restartCount": 1,
                 "state": { "waiting": { "reason": "CrashLoopBackOff" } },
-                "lastState": { "terminated": { "exitCode": 1 } },
+                "lastState": { "terminated": { "exitCode": 1, "finishedAt": now() } },
             })
         } else {
             json!({ "name": "main", "ready": false, "started": false, "restartCount": 0, "state": { "running": {} } })
@@ -61,8 +61,20 @@ impl Hall {
         }
         let status = if ready { "True" } else { "False" };
         let conditions = with(pod, json!({ "type": "Ready", "status": status, "lastTransitionTime": now() }));
-        let container = json!({ "name": "main", "ready": ready, "started": ready, "restartCount": 0, "state": { "running": {} } });
-        let status = json!({ "conditions": conditions, "containerStatuses": [container] });
+        let mut status = json!({ "conditions": conditions });
+        if ready {
+            let change = json!({ "ready": true, "started": true, "state": { "running": {} } });
+            status["containerStatuses"] = container_with(pod, &change);
+        }
+        self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
+    }
+
+    /// A container that runs fails its probe for a while.
+    pub(crate) fn unready(&self, pod: &Object, back: Duration) {
+        self.recover_after(pod.uid(), back);
+        let conditions =
+            with(pod, json!({ "type": "Ready", "status": "False", "lastTransitionTime": now() }));
+        let status = json!({ "conditions": conditions, "containerStatuses": container_with(pod, &json!({ "ready": false })) });
         self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
     }
 
@@ -84,10 +96,11 @@ impl Hall {
         self.recover_after(pod.uid(), back);
         let conditions =
             with(pod, json!({ "type": "Ready", "status": "False", "lastTransitionTime": now() }));
+        let restarts = number(pod, "/status/containerStatuses/0/restartCount").unwrap_or_default() + 1;
         let container = json!({
-            "name": "main", "ready": false, "started": false, "restartCount": 1,
+            "name": "main", "ready": false, "started": false, "restartCount": restarts,
             "state": { "waiting": { "reason": "CrashLoopBackOff" } },
-            "lastState": { "terminated": { "exitCode": 1 } },
+            "lastState": { "terminated": { "exitCode": 1, "finishedAt": now() } },
         });
         let status = json!({ "conditions": conditions, "containerStatuses": [container] });
         self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
@@ -104,6 +117,15 @@ fn may_start(pod: &Object) -> bool {
 /// Whether its image never gets ready.
 fn is_broken(pod: &Object) -> bool {
     text(pod, "/spec/containers/0/image") == BAD_IMAGE
+}
+
+/// The containers of a pod with some fields changed. What happened before stays written.
+fn container_with(pod: &Object, change: &Value) -> Value {
+    let mut container = pod.field("/status/containerStatuses/0").cloned().unwrap_or_default();
+    for (field, value) in change.as_object().into_iter().flatten() {
+        container[field] = value.clone();
+    }
+    json!([container])
 }
 
 /// The conditions of a pod with one of them set.

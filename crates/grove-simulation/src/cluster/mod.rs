@@ -26,6 +26,7 @@ pub(crate) const GROUPS: &str = "podcliquescalinggroups.grove.io";
 pub(crate) const CLIQUES: &str = "podcliques.grove.io";
 pub(crate) const GANGS: &str = "podgangs.scheduler.grove.io";
 pub(crate) const PODS: &str = "pods";
+pub(crate) const NODES: &str = "nodes";
 pub(crate) const SERVICES: &str = "services";
 pub(crate) const AUTOSCALERS: &str = "horizontalpodautoscalers.autoscaling";
 
@@ -34,8 +35,26 @@ static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
     let add = |resources: Resources, crd: &grove_api::schema::Crd| {
         resources.clone().with_crd(&crd.to_value()).unwrap_or(resources)
     };
-    CRDS.iter().fold(Resources::kubernetes(), add)
+    let resources = Resources::kubernetes().with_crd(&definitions());
+    CRDS.iter().fold(resources.unwrap_or_else(|_| Resources::kubernetes()), add)
 });
+
+/// Definitions themselves, of which there are none: the operator watches them.
+fn definitions() -> Value {
+    let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    json!({
+        "spec": {
+            "group": "apiextensions.k8s.io", "scope": "Cluster",
+            "names": {
+                "kind": "CustomResourceDefinition", "plural": "customresourcedefinitions",
+                "singular": "customresourcedefinition", "listKind": "CustomResourceDefinitionList",
+            },
+            "versions": [
+                { "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": schema } },
+            ],
+        },
+    })
+}
 
 /// A cluster. Clones are the same one.
 #[derive(Clone)]

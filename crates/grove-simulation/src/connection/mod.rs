@@ -42,12 +42,14 @@ pub(crate) struct Lines {
     state: Mutex<Trouble>,
     /// The write came that the operator dies of.
     pub(crate) fatal: Notify,
+    /// The server has seen a write of the operator, also one that changed nothing.
+    pub(crate) written: Notify,
 }
 
 impl Lines {
     pub(crate) fn new(server: ApiServer, weather: Weather, random: Random) -> Arc<Self> {
         let state = Mutex::new(Trouble::new(weather, random));
-        Arc::new(Self { server, state, fatal: Notify::new() })
+        Arc::new(Self { server, state, fatal: Notify::new(), written: Notify::new() })
     }
 
     /// A connection of the operator with this number.
@@ -73,6 +75,7 @@ impl Lines {
     /// Notes how a write goes that the server knows by this number.
     pub(crate) fn note(&self, write: u64, sent: Sent) {
         self.state.lock().sent.insert(write, sent);
+        self.written.notify_one();
     }
 
     /// How a write went that the server knows by this number: who sent it, and whether it was told of the end.

@@ -14,7 +14,7 @@ pub(crate) use self::{
     objects::{Clique, Gang, Group, Pod, Set},
     track::Track,
 };
-use crate::cluster::{CLIQUES, GANGS, GROUPS, PODS, SETS, condition, is_ready, number, text};
+use crate::cluster::{CLIQUES, GANGS, GROUPS, NODES, PODS, SETS, condition, is_ready, number, text};
 
 /// How many replicas are wanted; none where the object is gone or going.
 pub(crate) type Wanted = Track<Option<u64>>;
@@ -23,6 +23,8 @@ pub(crate) type Wanted = Track<Option<u64>>;
 pub(crate) struct Past {
     /// How old may be what the operator goes by.
     pub(crate) staleness: Duration,
+    /// How long a node may be silent before its pods count as gone, if they ever do.
+    pub(crate) lost_after: Option<Duration>,
     /// By UID.
     pub(crate) pods: BTreeMap<String, Pod>,
     /// By UID.
@@ -33,14 +35,18 @@ pub(crate) struct Past {
     pub(crate) groups: BTreeMap<String, Group>,
     /// By name.
     pub(crate) sets: BTreeMap<String, Set>,
+    /// Since when nodes are silent, by name.
+    pub(crate) nodes: BTreeMap<String, Track<Option<Instant>>>,
     /// When each object changed last.
     pub(crate) changed: BTreeMap<Key, Instant>,
 }
 
 impl Past {
-    pub(crate) fn new(staleness: Duration) -> Self {
+    pub(crate) fn new(staleness: Duration, lost_after: Option<Duration>) -> Self {
         Self {
             staleness,
+            lost_after,
+            nodes: BTreeMap::new(),
             pods: BTreeMap::new(),
             cliques: BTreeMap::new(),
             gangs: BTreeMap::new(),
@@ -63,6 +69,7 @@ impl Past {
         let is_there = event.new.is_some() && !object.is_terminating();
         match &*event.key.resource {
             PODS => self.learn_of_pod(object, is_there),
+            NODES => self.learn_of_node(object),
             CLIQUES => self.learn_of_clique(object, is_there),
             GANGS => {
                 let initialized = condition(object, "Initialized").is_some_and(|it| it["status"] == "True");
@@ -87,18 +94,33 @@ impl Past {
         pod.there.set(is_there);
         pod.ready.set(is_ready(object));
         pod.ended.set(matches!(phase, "Failed" | "Succeeded"));
-        pod.bound.set(!text(object, "/spec/nodeName").is_empty());
-        pod.gated = is_gated(object);
+        let restarts = number(object, "/status/containerStatuses/0/restartCount").unwrap_or_default();
+        pod.failed.set(phase == "Failed" || restarts > 0);
+        pod.node.set(text(object, "/spec/nodeName").to_owned());
+        pod.gated.set(is_gated(object));
         let clique = pod.clique.clone();
-        self.count_ready(&clique);
+        self.count(&clique);
     }
 
-    /// Whether a clique serves now.
-    fn count_ready(&mut self, uid: &str) {
-        let serves = |it: &Pod| it.there.now() == Some(&true) && it.ready.now() == Some(&true);
-        let ready = self.pods.values().filter(|it| it.clique == uid && serves(it)).count() as u64;
+    fn learn_of_node(&mut self, object: &Object) {
+        let taints = object.field("/spec/taints").and_then(Value::as_array);
+        let is_silent = taints.is_some_and(|it| !it.is_empty());
+        let silent = self.nodes.entry(object.name().to_owned()).or_insert_with(|| Track::new(None));
+        let since = silent.now().copied().flatten().unwrap_or_else(Instant::now);
+        silent.set(is_silent.then_some(since));
+    }
+
+    /// Whether a clique serves now, and whether it lacks pods.
+    fn count(&mut self, uid: &str) {
+        let pods = || self.pods.values().filter(|it| it.clique == uid && it.there.now() == Some(&true));
+        let ready = pods().filter(|it| it.ready.now() == Some(&true)).count() as u64;
+        let there = pods().count() as u64;
+        let live = pods().filter(|it| it.ended.now() == Some(&false)).count() as u64;
         if let Some(clique) = self.cliques.get_mut(uid) {
-            clique.serves.set(clique.replicas.now().is_some_and(Option::is_some) && ready >= clique.minimum);
+            let wanted = clique.replicas.now().copied().flatten();
+            clique.serves.set(wanted.is_some() && ready >= clique.minimum);
+            clique.lacks.set(wanted.is_some_and(|it| there < it));
+            clique.complete.set(wanted.is_some() && live >= clique.minimum);
         }
     }
 
@@ -107,8 +129,12 @@ impl Past {
         clique.replicas.set(number(object, "/spec/replicas").filter(|_| is_there));
         clique.hash.set(object.label(labels::POD_TEMPLATE_HASH).unwrap_or_default().to_owned());
         clique.restarted.set(text(object, "/status/restart/before").to_owned());
+        let counted = number(object, "/status/restarts/count").unwrap_or_default();
+        clique.counted.set((counted, text(object, "/status/restarts/windowStart").to_owned()));
+        let is_true = |type_: &str| condition(object, type_).is_some_and(|it| it["status"] == "True");
+        clique.breached.set(is_true("PodCliqueScheduled") && is_true("MinAvailableBreached"));
         clique.minimum = number(object, "/spec/minAvailable").unwrap_or(clique.minimum);
-        self.count_ready(object.uid());
+        self.count(object.uid());
     }
 
     /// Forgets pods that are gone for so long that nobody remembers them.
@@ -121,6 +147,19 @@ impl Past {
     pub(crate) fn pods_of<'a>(&'a self, clique: &'a str) -> impl Iterator<Item = (&'a String, &'a Pod)> {
         let start = self.start();
         self.pods.iter().filter(move |(_, pod)| pod.clique == clique && pod.there.had(start, |it| *it))
+    }
+
+    /// Whether a clique was wanted all the time since then.
+    pub(crate) fn wanted_since(&self, clique: &Clique, start: Instant) -> bool {
+        let is_in = |wanted: Option<&Wanted>, index: u64| {
+            wanted.is_some_and(|it| it.since(start).all(|it| it.is_some_and(|it| it > index)))
+        };
+        clique.replicas.since(start).all(Option::is_some)
+            && is_in(self.sets.get(&clique.set).map(|it| &it.replicas), clique.replica)
+            && clique
+                .group
+                .as_ref()
+                .is_none_or(|(group, index)| is_in(self.groups.get(group).map(|it| &it.replicas), *index))
     }
 
     /// Whether the operator may believe that a replica of a set is not wanted.

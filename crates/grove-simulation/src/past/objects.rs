@@ -10,6 +10,7 @@ use super::{Track, Wanted};
 use crate::{
     cluster::{number, text},
     connection::Sent,
+    plan::Policy,
 };
 
 /// A pod.
@@ -28,9 +29,12 @@ pub(crate) struct Pod {
     pub(crate) ready: Track<bool>,
     /// Whether it ended by itself.
     pub(crate) ended: Track<bool>,
-    pub(crate) gated: bool,
-    /// Whether it has a node.
-    pub(crate) bound: Track<bool>,
+    /// Whether it, or a container of it, has failed.
+    pub(crate) failed: Track<bool>,
+    /// Whether Grove holds it back.
+    pub(crate) gated: Track<bool>,
+    /// The node that it has; empty if it has none.
+    pub(crate) node: Track<String>,
     /// When it was created, as objects say it.
     pub(crate) created: String,
     /// The operator that made it.
@@ -54,9 +58,17 @@ pub(crate) struct Clique {
     pub(crate) hash: Track<String>,
     /// Pods from before this time are to go; empty if there is none.
     pub(crate) restarted: Track<String>,
+    /// Restarts by its policy, and when their window began.
+    pub(crate) counted: Track<(u64, String)>,
     pub(crate) minimum: u64,
     /// Whether its minimum is ready.
     pub(crate) serves: Track<bool>,
+    /// Whether it has fewer pods than are wanted. One that has ended holds its place until its time has come.
+    pub(crate) lacks: Track<bool>,
+    /// Whether its minimum is there, and has not ended.
+    pub(crate) complete: Track<bool>,
+    /// Whether it says that it has its place, and is below its minimum all the same.
+    pub(crate) breached: Track<bool>,
 }
 
 /// A scaling group.
@@ -76,6 +88,7 @@ pub(crate) struct Set {
     pub(crate) turn: Track<Option<u64>>,
     /// How long a unit of it may be below its minimum before it is restarted; none where nothing ever is.
     pub(crate) termination_delay: Option<Duration>,
+    pub(crate) policy: Track<Option<Policy>>,
 }
 
 /// A gang.
@@ -101,8 +114,9 @@ impl Pod {
             there: Track::new(is_there),
             ready: Track::new(false),
             ended: Track::new(false),
-            gated: true,
-            bound: Track::new(false),
+            failed: Track::new(false),
+            gated: Track::new(true),
+            node: Track::new(String::new()),
             created: object.meta("creationTimestamp").unwrap_or_default().to_owned(),
             made: None,
             deleted: false,
@@ -121,18 +135,22 @@ impl Clique {
             replica: index(labels::SET_REPLICA_INDEX),
             gang: label(labels::POD_GANG).unwrap_or_default().to_owned(),
             group: group.map(|it| (it, index(labels::SCALING_GROUP_REPLICA_INDEX))),
-            replicas: Track::new(None),
-            hash: Track::new(String::new()),
-            restarted: Track::new(String::new()),
+            replicas: Track::unknown(),
+            hash: Track::unknown(),
+            restarted: Track::unknown(),
+            counted: Track::unknown(),
             minimum: 0,
-            serves: Track::new(false),
+            serves: Track::unknown(),
+            lacks: Track::unknown(),
+            complete: Track::unknown(),
+            breached: Track::unknown(),
         }
     }
 }
 
 impl Group {
     pub(super) fn new() -> Self {
-        Self { replicas: Track::new(None), minimum: 1 }
+        Self { replicas: Track::unknown(), minimum: 1 }
     }
 
     pub(super) fn learn(&mut self, object: &Object, is_there: bool) {
@@ -144,10 +162,11 @@ impl Group {
 impl Set {
     pub(super) fn new() -> Self {
         Self {
-            replicas: Track::new(None),
-            rolls: Track::new(false),
-            turn: Track::new(None),
+            replicas: Track::unknown(),
+            rolls: Track::unknown(),
+            turn: Track::unknown(),
             termination_delay: None,
+            policy: Track::unknown(),
         }
     }
 
@@ -162,6 +181,8 @@ impl Set {
         let delay = object.field("/spec/template/terminationDelay").cloned();
         let delay = delay.and_then(|it| serde_json::from_value::<GoDuration>(it).ok());
         self.termination_delay = delay.and_then(|it| it.to_std().ok());
+        let policy = object.field("/spec/template/restartPolicy").filter(|it| !it.is_null());
+        self.policy.set(policy.map(Policy::read));
     }
 }
 

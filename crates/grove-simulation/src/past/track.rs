@@ -14,6 +14,11 @@ impl<T: Clone + PartialEq> Track<T> {
         Self([(Instant::now(), value)].into())
     }
 
+    /// It begins when it is set first.
+    pub(crate) fn unknown() -> Self {
+        Self(VecDeque::new())
+    }
+
     /// It has this value from now on.
     pub(crate) fn set(&mut self, value: T) {
         if self.0.back().is_none_or(|it| it.1 != value) {
@@ -36,6 +41,11 @@ impl<T: Clone + PartialEq> Track<T> {
     /// The value that it had then; none before it began.
     pub(crate) fn at(&self, time: Instant) -> Option<&T> {
         self.0.iter().rev().find(|it| it.0 <= time).map(|it| &it.1)
+    }
+
+    /// Since when it has the value that it has now.
+    pub(crate) fn changed(&self) -> Option<Instant> {
+        self.0.back().map(|it| it.0)
     }
 
     /// When it changed, its beginning among them.

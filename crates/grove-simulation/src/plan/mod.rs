@@ -1,14 +1,16 @@
 //! What happens in a run: the sets, the weather and a list of steps, all made up front from the seed, so that parts can be
 //! left out to find out which of them matter.
 
+mod policy;
 mod shape;
 mod step;
 mod weather;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use crate::random::Random;
 
+pub(crate) use self::policy::Policy;
 pub use self::shape::Shape;
 pub(crate) use self::step::Deed;
 pub use self::step::Step;
@@ -36,6 +38,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Whether autoscalers do anything.
     pub(crate) autoscales: bool,
+    /// How long a node may be silent before the operator takes its pods for gone, if it ever does.
+    pub(crate) lost_after: Option<Duration>,
 }
 
 /// What is left of a plan.
@@ -63,7 +67,7 @@ impl Plan {
         let pods: u32 = sets.iter().map(Shape::pods).sum();
         // Sometimes there is too little room, and mostly some to spare.
         let slots = (pods * random.between(8, 30) / 10) as usize / nodes + 1;
-        let steps = step::random(&sets, random);
+        let mut steps = step::random(&sets, random);
         // By chance of their own, so that plans without them stay what they were.
         let mut random = Random::new(seed, 4);
         let autoscales = random.chance(300);
@@ -73,7 +77,22 @@ impl Plan {
                 set.add_autoscalers(&mut random);
             }
         }
-        Self { seed, sets, nodes, slots, weather, steps, autoscales }
+        let mut random = Random::new(seed, 6);
+        let lost_after = random.chance(300).then(|| Duration::from_secs(u64::from(random.between(20, 120))));
+        if lost_after.is_some() {
+            step::add_losses(&mut steps, sets.len(), &mut random);
+        }
+        let mut random = Random::new(seed, 7);
+        if random.chance(400) {
+            step::add_probes(&mut steps, sets.len(), &mut random);
+        }
+        let mut random = Random::new(seed, 8);
+        if random.chance(250) {
+            for set in &mut sets {
+                set.restart_policy = random.chance(700).then(|| Policy::random(&mut random));
+            }
+        }
+        Self { seed, sets, nodes, slots, weather, steps, autoscales, lost_after }
     }
 
     /// What is left after a cut.
@@ -85,6 +104,10 @@ impl Plan {
         }
         cut.without.iter().for_each(|dial| plan.weather.without(dial));
         plan.autoscales &= !cut.without.contains("autoscalers");
+        if cut.without.contains("policies") {
+            plan.sets.iter_mut().for_each(|it| it.restart_policy = None);
+        }
+        plan.lost_after = plan.lost_after.filter(|_| !cut.without.contains("losses"));
         plan
     }
 

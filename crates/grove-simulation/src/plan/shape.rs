@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::policy::Policy;
 use crate::random::Random;
 
 /// A set as a user writes it.
@@ -15,6 +16,7 @@ pub struct Shape {
     pub(crate) on_delete: bool,
     /// Seconds after which a unit below its minimum is terminated.
     pub(crate) termination_delay: Option<u32>,
+    pub(crate) restart_policy: Option<Policy>,
 }
 
 /// A role.
@@ -69,6 +71,7 @@ impl Shape {
             in_order: random.chance(250),
             on_delete: random.chance(200),
             termination_delay: random.chance(500).then(|| random.between(10, 120)),
+            restart_policy: None,
         }
     }
 
@@ -95,6 +98,9 @@ impl Shape {
         });
         let delay = self.termination_delay.map_or_else(|| "4h".to_owned(), |it| format!("{it}s"));
         template["terminationDelay"] = delay.into();
+        if let Some(policy) = &self.restart_policy {
+            template["restartPolicy"] = policy.object();
+        }
         json!({
             "apiVersion": "grove.io/v1alpha1",
             "kind": "PodCliqueSet",
@@ -170,6 +176,7 @@ mod tests {
             if seed % 2 == 0 {
                 shape.add_autoscalers(&mut Random::new(seed, 4));
             }
+            shape.restart_policy = Some(Policy::random(&mut Random::new(seed, 8)));
             let Review::Checked(verdict) = review(&shape.object("ml"), &Environment::default()) else {
                 panic!("seed {seed}: not one of our kinds");
             };

@@ -45,8 +45,10 @@ pub(crate) enum Deed {
     FailPod { pick: u64 },
     /// A container crashes, and comes back later.
     CrashPod { pick: u64, back: Duration },
-    /// A node dies. Its pods are to go, and stay for as long as nobody confirms that they have ended.
-    LoseNode { pick: u64, back: Duration },
+    /// A container runs on and is not ready for a while.
+    FailProbe { pick: u64, back: Duration },
+    /// A node dies. Its pods are told to go or are not, and stay for as long as nobody confirms that they have ended.
+    LoseNode { pick: u64, back: Duration, evicts: bool },
     /// The operator dies.
     Kill { down: Duration },
     /// The operator dies with one of its next writes, which it may or may not hear of.
@@ -79,6 +81,36 @@ pub(super) fn random(sets: &[Shape], random: &mut Random) -> Vec<Step> {
     steps.collect()
 }
 
+/// Adds nodes that stay dead for so long that they count as lost.
+pub(super) fn add_losses(steps: &mut Vec<Step>, sets: usize, random: &mut Random) {
+    for _ in 0..random.between(1, 3) {
+        let (pick, back) = (random.next(), random.time(Duration::from_mins(8)));
+        add(steps, sets, Deed::LoseNode { pick, back, evicts: random.chance(500) }, random);
+    }
+}
+
+/// Adds containers that are not ready for a while.
+pub(super) fn add_probes(steps: &mut Vec<Step>, sets: usize, random: &mut Random) {
+    for _ in 0..random.between(1, 3) {
+        let (pick, back) = (random.next(), random.time(Duration::from_mins(4)));
+        add(steps, sets, Deed::FailProbe { pick, back }, random);
+    }
+}
+
+/// Adds something somewhere, and half of the time nothing else happens for long.
+fn add(steps: &mut Vec<Step>, sets: usize, deed: Deed, random: &mut Random) {
+    // There is nothing before the sets are there.
+    let places = steps.len().saturating_sub(sets) as u64 + 1;
+    let at = sets + usize::try_from(random.below(places)).unwrap_or(0);
+    let after = random.time(Duration::from_secs(30));
+    steps.insert(at.min(steps.len()), Step { number: 0, after, deed });
+    if random.chance(500) {
+        let wait = Step { number: 0, after: Duration::ZERO, deed: Deed::Wait };
+        steps.insert((at + 1).min(steps.len()), wait);
+    }
+    steps.iter_mut().enumerate().for_each(|(number, step)| step.number = number);
+}
+
 fn deed(set: usize, random: &mut Random) -> Deed {
     let pick = random.next();
     let back = random.time(Duration::from_mins(2));
@@ -94,7 +126,7 @@ fn deed(set: usize, random: &mut Random) -> Deed {
         54..=57 => Deed::DeleteClique { pick },
         58..=62 => Deed::FailPod { pick },
         63..=68 => Deed::CrashPod { pick, back },
-        69..=73 => Deed::LoseNode { pick, back },
+        69..=73 => Deed::LoseNode { pick, back, evicts: true },
         74..=79 => Deed::Kill { down },
         80..=86 => Deed::KillAtWrite { write: 1 + random.below(25), down },
         87..=92 => Deed::Stall { kinds: random.next(), time: random.time(LONGEST_STALL) },

@@ -33,8 +33,20 @@ pub struct Weather {
 }
 
 /// What can be made well, by name, so that a failing seed can be cut down.
-pub(crate) const DIALS: [&str; 10] =
-    ["autoscalers", "delay", "lag", "slow", "cut", "lost", "conflict", "busy", "broken", "ends"];
+pub(crate) const DIALS: [&str; 12] = [
+    "autoscalers",
+    "losses",
+    "policies",
+    "delay",
+    "lag",
+    "slow",
+    "cut",
+    "lost",
+    "conflict",
+    "busy",
+    "broken",
+    "ends",
+];
 
 impl Weather {
     pub(super) fn random(random: &mut Random) -> Self {

@@ -7,6 +7,8 @@ use grove_apiserver::Action;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+mod nodes;
+mod policy;
 mod updates;
 
 use super::*;
@@ -20,6 +22,9 @@ use crate::{
 /// Longer than anything may be believed.
 const LONG: Duration = Duration::from_mins(1);
 
+/// After this time a silent node is lost.
+const LOST: Duration = Duration::from_secs(40);
+
 /// The name under which the operator writes.
 const OPERATOR: &str = "grove-operator";
 
@@ -32,9 +37,16 @@ struct Bench {
 impl Bench {
     /// A set of one clique with three pods, of which two are the minimum; all of them are ready for long.
     async fn new() -> Self {
+        let bench = Self::young();
+        sleep(LONG).await;
+        bench
+    }
+
+    /// Likewise, and all that has just begun.
+    fn young() -> Self {
         let cluster = Cluster::new(1);
         let lines = Lines::new(cluster.server.clone(), Weather::default(), Random::new(1, 2));
-        let past = Past::new(Duration::from_secs(10));
+        let past = Past::new(Duration::from_secs(10), Some(LOST));
         let referee = Referee::new(cluster.clone(), Arc::clone(&lines), past, true);
         let bench = Self { cluster, lines, referee };
         let spec =
@@ -51,7 +63,6 @@ impl Bench {
             bench.ready(&format!("p{index}"), true);
         }
         bench.referee.look();
-        sleep(LONG).await;
         bench
     }
 
@@ -110,7 +121,7 @@ impl Bench {
     }
 
     fn delete(&self, resource: &str, name: &str) {
-        self.cluster.delete(OPERATOR, resource, name, Some(0));
+        self.cluster.delete(OPERATOR, resource, name, None);
     }
 
     /// The rule that is broken now, after the operator's last write.
@@ -126,6 +137,107 @@ async fn a_pod_that_is_wanted_is_not_deleted() {
     let bench = Bench::new().await;
     bench.delete(PODS, "p2");
     assert_eq!(bench.verdict(), Some(Rule::Wanted));
+}
+
+/// What is new to the operator was never unwanted.
+#[tokio::test(start_paused = true)]
+async fn nothing_that_is_wanted_is_deleted_from_its_beginning() {
+    for (resource, name) in [(PODS, "p2"), (CLIQUES, "s0-0-a"), (GANGS, "s0-0")] {
+        let bench = Bench::young();
+        sleep(Duration::from_secs(1)).await;
+        bench.delete(resource, name);
+        assert_eq!(bench.verdict(), Some(Rule::Wanted), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_scaled_stays_scaled() {
+    let bench = Bench::new().await;
+    bench.scale(CLIQUES, "s0-0-a", 5);
+    bench.cluster.patch(OPERATOR, CLIQUES, "s0-0-a", json!({ "spec": { "replicas": 3 } }));
+    assert_eq!(bench.verdict(), Some(Rule::Wanted));
+}
+
+/// A pod that is on its way out has no replacement, for a while and for good.
+#[tokio::test(start_paused = true)]
+async fn what_is_lacking_is_made() {
+    for (time, made, expected) in [
+        (Duration::from_mins(2), false, None),
+        (Duration::from_mins(3), false, Some(Rule::Lacking)),
+        (Duration::from_mins(3), true, None),
+    ] {
+        let bench = Bench::new().await;
+        bench.bind_all();
+        bench.cluster.delete("user", PODS, "p2", None);
+        bench.referee.look();
+        sleep(Duration::from_secs(5)).await;
+        if made {
+            bench.pod("user", "p3", 2);
+        }
+        bench.referee.look();
+        sleep(time).await;
+        bench.referee.overdue();
+        assert_eq!(bench.referee.broken().map(|it| it.rule), expected, "{time:?} {made}");
+    }
+}
+
+/// A gang that is complete for long lets everybody go; one that is not may hold everybody back.
+#[tokio::test(start_paused = true)]
+async fn who_may_go_is_let_go() {
+    let lift = json!({ "spec": { "schedulingGates": null } });
+    for (initialized, there, held, expected) in [
+        ("True", 3, 1, Some(Rule::Lacking)),
+        ("True", 3, 0, None),
+        ("False", 3, 1, None),
+        ("True", 1, 1, None),
+    ] {
+        let bench = Bench::new().await;
+        let conditions = json!([{ "type": "Initialized", "status": initialized }]);
+        bench.cluster.patch("user", GANGS, "s0-0", json!({ "status": { "conditions": conditions } }));
+        for index in 0..3 {
+            let name = format!("p{index}");
+            if index >= there {
+                bench.scale(CLIQUES, "s0-0-a", there);
+                bench.cluster.delete("user", PODS, &name, Some(0));
+            } else if index >= held {
+                bench.cluster.patch("user", PODS, &name, lift.clone());
+            }
+        }
+        bench.referee.look();
+        sleep(Duration::from_mins(3)).await;
+        bench.referee.overdue();
+        let broken = bench.referee.broken().map(|it| it.rule);
+        assert_eq!(broken, expected, "{initialized}, {there} there, {held} held");
+    }
+}
+
+/// A clique that may be below its minimum for thirty seconds says that it is, and nothing happens.
+#[tokio::test(start_paused = true)]
+async fn what_stays_below_its_minimum_is_restarted() {
+    for (breached, seconds, restarted, expected) in [
+        ("True", 180, false, Some(Rule::Lacking)),
+        ("True", 150, false, None),
+        ("True", 180, true, None),
+        ("False", 180, false, None),
+    ] {
+        let bench = Bench::new().await;
+        let conditions = json!([
+            { "type": "PodCliqueScheduled", "status": "True" },
+            { "type": "MinAvailableBreached", "status": breached },
+        ]);
+        bench.cluster.patch("user", CLIQUES, "s0-0-a", json!({ "status": { "conditions": conditions } }));
+        bench.referee.look();
+        sleep(Duration::from_secs(40)).await;
+        if restarted {
+            let restart = json!({ "before": "2027-01-15T08:00:00Z", "scope": "SetReplica" });
+            bench.cluster.patch("user", CLIQUES, "s0-0-a", json!({ "status": { "restart": restart } }));
+            bench.referee.look();
+        }
+        sleep(Duration::from_secs(seconds - 40)).await;
+        bench.referee.overdue();
+        let broken = bench.referee.broken().map(|it| it.rule);
+        assert_eq!(broken, expected, "{breached} for {seconds}s, restarted: {restarted}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,6 +340,21 @@ async fn nothing_is_written_in_vain() {
     bench.scale(CLIQUES, "s0-0-a", 4);
     bench.cluster.patch(OPERATOR, CLIQUES, "s0-0-a", json!({ "spec": { "replicas": 4 } }));
     assert_eq!(bench.verdict(), None, "somebody else did the same just before");
+}
+
+/// And not when something else happens, which may be long after.
+#[tokio::test(start_paused = true)]
+async fn what_is_written_in_vain_is_judged_when_it_is_written() {
+    let bench = Bench::new().await;
+    let following = tokio::spawn(bench.referee.clone().run());
+    bench.scale(CLIQUES, "s0-0-a", 4);
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    bench.cluster.patch(OPERATOR, CLIQUES, "s0-0-a", json!({ "spec": { "replicas": 4 } }));
+    bench.operator_wrote(true);
+    tokio::time::sleep(Duration::from_mins(10)).await;
+    following.abort();
+    bench.referee.look();
+    assert_eq!(bench.referee.broken(), None);
 }
 
 #[tokio::test(start_paused = true)]

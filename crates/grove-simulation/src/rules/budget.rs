@@ -3,10 +3,14 @@
 //! The operator is judged by the best that it may believe: a pod counts as ready if it was so at any time in which the
 //! operator's caches may be. What breaks the rule even then, breaks it.
 
+use grove_apiserver::Object;
 use tokio::time::Instant;
 
-use super::{Broken, Rule, update};
-use crate::past::{Clique, Past, Pod};
+use super::{Broken, Rule, nodes, update};
+use crate::{
+    cluster::number,
+    past::{Clique, Past, Pod},
+};
 
 /// The operator deletes a pod, which is still in the past as it was before.
 pub(crate) fn pod_deleted(past: &Past, uid: &str) -> Result<(), Broken> {
@@ -14,6 +18,9 @@ pub(crate) fn pod_deleted(past: &Past, uid: &str) -> Result<(), Broken> {
     let Some(clique) = past.cliques.get(&pod.clique) else { return Ok(()) };
     let start = past.start();
     if pod.ended.had(start, |it| *it) || may_drop(past, clique) {
+        return Ok(());
+    }
+    if pod.node.now().is_some_and(|it| nodes::is_lost(past, it)) {
         return Ok(());
     }
     let others: Vec<&Pod> =
@@ -79,6 +86,17 @@ pub(crate) fn whole_deleted(past: &Past, name: &str, is_in: impl Fn(&Clique) -> 
     wanted.map_or(Ok(()), |clique| {
         Err(Rule::Wanted.broken(format!("{name} was deleted, of which clique {} is wanted", clique.name)))
     })
+}
+
+/// The operator changed a clique or scaling group. How many there are of it is up to users and autoscalers, who do not change
+/// their minds about it here by changing the template.
+pub(crate) fn resized(old: &Object, new: &Object) -> Result<(), Broken> {
+    let replicas = |it: &Object| number(it, "/spec/replicas");
+    if replicas(old) == replicas(new) {
+        return Ok(());
+    }
+    let (from, to) = (replicas(old), replicas(new));
+    Err(Rule::Wanted.broken(format!("{} was scaled from {from:?} to {to:?}", new.name())))
 }
 
 /// Whether the operator may believe that a clique is not wanted.

@@ -4,9 +4,17 @@ pub(crate) mod budget;
 pub(crate) mod gates;
 pub(crate) mod idle;
 pub(crate) mod indices;
+pub(crate) mod lacking;
+pub(crate) mod nodes;
+pub(crate) mod policy;
 pub(crate) mod rest;
 pub(crate) mod restart;
 pub(crate) mod update;
+
+use std::time::Duration;
+
+/// Times of objects have whole seconds.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +36,10 @@ pub enum Rule {
     Wanted,
     /// A unit is restarted as a whole only where that is due.
     Restart,
+    /// What is lacking is made, whatever troubles there are.
+    Lacking,
+    /// A pod is taken off its node by force only where nobody else ends it.
+    Force,
     /// No gate is lifted before the gang is complete.
     Gates,
     /// No two pods with the same index.
@@ -40,6 +52,8 @@ pub enum Rule {
     Convergence,
     /// In the end nobody writes any more.
     Rest,
+    /// Nothing panics.
+    Panic,
 }
 
 impl std::fmt::Display for Rule {
@@ -49,12 +63,15 @@ impl std::fmt::Display for Rule {
             Self::Update => "update",
             Self::Wanted => "wanted",
             Self::Restart => "restart",
+            Self::Lacking => "lacking",
+            Self::Force => "force",
             Self::Gates => "gates",
             Self::Indices => "indices",
             Self::NoEffect => "no-effect",
             Self::Orphans => "orphans",
             Self::Convergence => "convergence",
             Self::Rest => "rest",
+            Self::Panic => "panic",
         })
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn at_rest(cluster: &Cluster) -> Result<(), Broken> {
         clique(cluster, it)?;
         template(cluster, it)
     })?;
-    cluster.list(GROUPS).iter().try_for_each(|it| group(it))?;
+    cluster.list(GROUPS).iter().try_for_each(|it| group(cluster, it))?;
     cluster.list(GANGS).iter().try_for_each(|it| gang(cluster, it))?;
     cluster.list(SETS).iter().try_for_each(|it| set(it))
 }
@@ -165,6 +165,14 @@ fn clique(cluster: &Cluster, clique: &Object) -> Result<(), Broken> {
         says(clique, "clique", field, wanted)?;
     }
     says(clique, "clique", "scheduleGatedReplicas", 0)?;
+    if clique.field("/status/lostNodes").and_then(Value::as_array).is_some_and(|it| !it.is_empty())
+        || condition(clique, "NodeLost").is_some_and(|it| it["status"] == "True")
+    {
+        return broken("it says that nodes are lost".to_owned());
+    }
+    if condition(clique, "RestartBudgetExhausted").is_some_and(|it| it["status"] == "True") {
+        return broken("it says that it is not restarted any more".to_owned());
+    }
     holds(clique, "clique", "MinAvailableBreached", "False")?;
     holds(clique, "clique", "PodCliqueScheduled", "True")
 }
@@ -199,11 +207,15 @@ fn rolls(set: &Object) -> bool {
     text(set, "/spec/updateStrategy/type") != "OnDelete"
 }
 
-fn group(group: &Object) -> Result<(), Broken> {
+fn group(cluster: &Cluster, group: &Object) -> Result<(), Broken> {
     let wanted = number(group, "/spec/replicas").unwrap_or_default();
     observed(group, "group")?;
     for field in ["replicas", "scheduledReplicas", "availableReplicas"] {
         says(group, "group", field, wanted)?;
+    }
+    let set = cluster.get(SETS, group.label(labels::PART_OF).unwrap_or_default());
+    if set.is_some_and(|it| rolls(&it)) {
+        says(group, "group", "updatedReplicas", wanted)?;
     }
     holds(group, "group", "MinAvailableBreached", "False")
 }

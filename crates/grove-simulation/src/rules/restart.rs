@@ -10,15 +10,14 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Broken, Rule};
+use super::{Broken, Rule, SECOND};
 use crate::{
     clock,
     past::{Clique, Past},
 };
 
-/// How long after it knows something the operator has written it down. Times of objects have whole seconds.
+/// How long after it knows something the operator has written it down.
 const WRITING: Duration = Duration::from_secs(5);
-const SECOND: Duration = Duration::from_secs(1);
 
 /// A scaling group, and a replica of it.
 type Replica = (String, u64);
@@ -36,14 +35,11 @@ pub(crate) struct Note<'a> {
 pub(crate) fn noted(past: &Past, uid: &str, note: &Note<'_>, absence: Duration) -> Result<(), Broken> {
     let Some(clique) = past.cliques.get(uid) else { return Ok(()) };
     let unit = Unit { clique, scope: note.scope };
-    // The first note is the decision, the others follow from it.
-    let begun = past.cliques.values().any(|it| unit.has(it) && it.restarted.ever(|it| it == note.before));
     let set = past.sets.get(&clique.set);
-    if begun || set.is_none() {
+    if unit.has_begun(past, note) || set.is_none() {
         return Ok(());
     }
-    let broken =
-        |why: String| Err(Rule::Restart.broken(format!("{} was restarted although {why}", unit.words())));
+    let broken = |why: String| Err(unit.broken(&why));
     let Some(delay) = set.and_then(|it| it.termination_delay) else {
         return broken("nothing of its set ever is".to_owned());
     };
@@ -57,13 +53,18 @@ pub(crate) fn noted(past: &Past, uid: &str, note: &Note<'_>, absence: Duration) 
 }
 
 /// What is restarted together, as the clique of it that has the note.
-struct Unit<'a> {
-    clique: &'a Clique,
-    scope: &'a str,
+pub(super) struct Unit<'a> {
+    pub(super) clique: &'a Clique,
+    pub(super) scope: &'a str,
 }
 
 impl Unit<'_> {
-    fn has(&self, other: &Clique) -> bool {
+    /// Whether a restart was decided on before: the first note is the decision, the others follow from it.
+    pub(super) fn has_begun(&self, past: &Past, note: &Note<'_>) -> bool {
+        past.cliques.values().any(|it| self.has(it) && it.restarted.ever(|it| it == note.before))
+    }
+
+    pub(super) fn has(&self, other: &Clique) -> bool {
         match self.scope {
             "SetReplica" => other.set == self.clique.set && other.replica == self.clique.replica,
             "GroupReplica" if self.clique.group.is_some() => other.group == self.clique.group,
@@ -71,8 +72,9 @@ impl Unit<'_> {
         }
     }
 
-    fn words(&self) -> String {
-        format!("the {} of clique {}", self.scope, self.clique.name)
+    pub(super) fn broken(&self, why: &str) -> Broken {
+        let words = format!("the {} of clique {} was restarted although {why}", self.scope, self.clique.name);
+        Rule::Restart.broken(words)
     }
 
     /// Since when it cannot but be believed to be below its minimum: times in which it served for no longer than `bound` may

@@ -10,7 +10,10 @@ use super::{
     Broken, Rule,
     budget::{below, is_surely_ready},
 };
-use crate::past::{Clique, Past, Pod, Set};
+use crate::{
+    cluster::{number, text},
+    past::{Clique, Past, Pod, Set},
+};
 
 /// The operator deletes a pod of an older template. `others` are the pods of its clique that it may believe to be there.
 pub(super) fn outdated_deleted(
@@ -25,7 +28,7 @@ pub(super) fn outdated_deleted(
         let words = format!("pod {} of an older template was deleted although updates do not roll", pod.name);
         return Err(Rule::Update.broken(words));
     }
-    if pod.bound.had(start, |it| !it) {
+    if pod.node.had(start, String::is_empty) {
         return Ok(());
     }
     if !set.turn.had(start, |it| *it == Some(clique.replica)) {
@@ -97,35 +100,74 @@ pub(crate) fn is_over(set: &Object) -> bool {
     set.field("/status/updateProgress/updateEndedAt").is_some()
 }
 
+/// The replica whose turn ended without an end of the update.
+pub(crate) fn handed_over(old: &Object, new: &Object) -> Option<u64> {
+    let turn = |it: &Object| number(it, "/status/updateProgress/currentlyUpdating/0/replicaIndex");
+    let begun = |it: &Object| text(it, "/status/updateProgress/updateStartedAt").to_owned();
+    let is_same = begun(old) == begun(new) && !is_over(new);
+    turn(old).filter(|it| is_same && turn(new).is_some_and(|now| now != *it))
+}
+
 /// The operator says for the first time that an update of `set` is over; the past knows the set as it was. Nothing old is left
 /// then, and the replica that had the last turn has its minimum.
 pub(crate) fn ended(past: &Past, set: &Object) -> Result<(), Broken> {
+    let Some(known) = rolling(past, set) else { return Ok(()) };
+    let what = format!("set {} says that its update is over", set.name());
+    nothing_old(past, set, |_| true, &what)?;
+    known.turn.now().copied().flatten().map_or(Ok(()), |last| has_minimum(past, known, set, last, &what))
+}
+
+/// The operator gives the turn of `replica` to another one. It is new and has its minimum.
+pub(crate) fn turn_ended(past: &Past, set: &Object, replica: u64) -> Result<(), Broken> {
+    let Some(known) = rolling(past, set) else { return Ok(()) };
+    let what = format!("set {} says that the turn of replica {replica} is over", set.name());
+    nothing_old(past, set, |it| it.replica == replica, &what)?;
+    has_minimum(past, known, set, replica, &what)
+}
+
+/// What is known of a set whose changes cannot but be believed to reach its pods.
+fn rolling<'a>(past: &'a Past, set: &Object) -> Option<&'a Set> {
+    let start = past.start();
+    past.sets.get(set.name()).filter(|it| it.rolls.since(start).all(|it| *it))
+}
+
+/// No pod of another image is left in some cliques.
+fn nothing_old(
+    past: &Past,
+    set: &Object,
+    is_meant: impl Fn(&Clique) -> bool,
+    what: &str,
+) -> Result<(), Broken> {
     let (start, name) = (past.start(), set.name());
-    let Some(known) = past.sets.get(name).filter(|it| it.rolls.since(start).all(|it| *it)) else {
-        return Ok(());
-    };
-    let broken =
-        |why: String| Err(Rule::Update.broken(format!("set {name} says that its update is over, and {why}")));
-    let of_set = || past.cliques.iter().filter(|(_, it)| it.set == name && is_surely_wanted(past, known, it));
-    for (uid, clique) in of_set() {
+    let of_set = past.cliques.iter().filter(|(_, it)| it.set == name && past.wanted_since(it, start));
+    for (uid, clique) in of_set.filter(|(_, it)| is_meant(it)) {
         let Some(image) = image(set, &clique.name) else { continue };
         let mut surely = past.pods_of(uid).filter(|(_, it)| it.there.since(start).all(|it| *it));
         if let Some((_, pod)) = surely.find(|(_, it)| it.image != image && !it.deleted) {
-            return broken(format!("pod {} has image {} and not {image}", pod.name, pod.image));
+            let words = format!("{what}, and pod {} has image {} and not {image}", pod.name, pod.image);
+            return Err(Rule::Update.broken(words));
         }
     }
-    let last = known.turn.now().copied().flatten();
+    Ok(())
+}
+
+/// Every part of a replica has its minimum, or may be believed to.
+fn has_minimum(past: &Past, known: &Set, set: &Object, replica: u64, what: &str) -> Result<(), Broken> {
+    let (start, name) = (past.start(), set.name());
+    let broken = |why: String| Err(Rule::Update.broken(format!("{what}, and {why}")));
+    let of_replica = || past.cliques.values().filter(|it| it.set == name && it.replica == replica);
     let may_serve = |it: &Clique| it.serves.had(start, |it| *it);
-    let mut standalone = of_set().filter(|(_, it)| it.group.is_none() && Some(it.replica) == last);
-    if let Some((_, clique)) = standalone.find(|(_, it)| !may_serve(it)) {
+    let is_alone = |it: &&Clique| it.group.is_none() && past.wanted_since(it, start);
+    if let Some(clique) = of_replica().filter(is_alone).find(|it| !may_serve(it)) {
         return broken(format!("{} has not had its minimum for long", clique.name));
+    }
+    if !known.replicas.since(start).all(|wanted| wanted.is_some_and(|wanted| wanted > replica)) {
+        return Ok(());
     }
     // Replicas of groups by name: a clique that was deleted and made again is the same one, and one of the two serves. Also one
     // that somebody may not want may serve.
     let mut groups: BTreeMap<&str, BTreeMap<u64, BTreeMap<&str, bool>>> = BTreeMap::new();
-    let stays = |it: u64| known.replicas.since(start).all(|wanted| wanted.is_some_and(|wanted| wanted > it));
-    let last = last.filter(|it| stays(*it));
-    for clique in past.cliques.values().filter(|it| it.set == name && Some(it.replica) == last) {
+    for clique in of_replica() {
         let Some((group, index)) = &clique.group else { continue };
         let members = groups.entry(group).or_default().entry(*index).or_default();
         *members.entry(&clique.name).or_default() |= may_serve(clique);
@@ -140,17 +182,6 @@ pub(crate) fn ended(past: &Past, set: &Object) -> Result<(), Broken> {
         }
     }
     Ok(())
-}
-
-/// Whether the operator has to believe that a clique is wanted.
-fn is_surely_wanted(past: &Past, set: &Set, clique: &Clique) -> bool {
-    let start = past.start();
-    let is_in = |wanted: &Option<u64>, index: u64| wanted.is_some_and(|it| it > index);
-    clique.replicas.since(start).all(Option::is_some)
-        && set.replicas.since(start).all(|it| is_in(it, clique.replica))
-        && clique.group.as_ref().is_none_or(|(group, index)| {
-            past.groups.get(group).is_some_and(|it| it.replicas.since(start).all(|it| is_in(it, *index)))
-        })
 }
 
 /// The image of a clique's role, as its set wants it.

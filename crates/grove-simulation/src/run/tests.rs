@@ -33,6 +33,9 @@ fn broken_by(stage: &Stage, kind: &str, change: &Value) -> Option<Rule> {
     // And back, as far as it can be.
     let part = change.as_object().unwrap().keys().next().unwrap();
     let mut before = json!({ part: object.value()[part] });
+    for field in change[part].as_object().into_iter().flatten().map(|it| it.0) {
+        before[part][field] = object.value()[part][field].clone();
+    }
     if let Some(metadata) = before.get_mut("metadata").and_then(Value::as_object_mut) {
         for field in ["resourceVersion", "managedFields"] {
             metadata.remove(field);
@@ -52,6 +55,14 @@ fn turned(stage: &Stage, kind: &str, type_: &str) -> Value {
     json!({ "status": { "conditions": conditions } })
 }
 
+/// The conditions of the first object of a kind, and one more.
+fn with_condition(stage: &Stage, kind: &str, condition: Value) -> Value {
+    let object = stage.cluster.list(kind).first().cloned().unwrap();
+    let mut conditions = object.field("/status/conditions").cloned().unwrap();
+    conditions.as_array_mut().unwrap().push(condition);
+    json!({ "status": { "conditions": conditions } })
+}
+
 #[test]
 fn each_single_thing_that_is_wrong_is_told() {
     played(async |stage, plan| {
@@ -63,6 +74,7 @@ fn each_single_thing_that_is_wrong_is_told() {
             (CLIQUES, &["replicas", "readyReplicas", "scheduledReplicas", "scheduleGatedReplicas"][..]),
             (CLIQUES, &["updatedReplicas", "observedGeneration"]),
             (GROUPS, &["replicas", "scheduledReplicas", "availableReplicas", "observedGeneration"]),
+            (GROUPS, &["updatedReplicas"]),
             (SETS, &["replicas", "availableReplicas", "updatedReplicas", "observedGeneration"]),
         ] {
             rows.extend(fields.iter().map(|it| (kind, status(it, json!(77)))));
@@ -77,15 +89,16 @@ fn each_single_thing_that_is_wrong_is_told() {
         ] {
             rows.push((kind, turned(stage, kind, type_)));
         }
+        let lost = json!([{ "name": "node-0", "reason": "Unreachable", "since": "2027-01-01T00:00:00Z" }]);
+        rows.push((CLIQUES, status("lostNodes", lost)));
+        let exhausted = json!({ "type": "RestartBudgetExhausted", "status": "True" });
+        rows.push((CLIQUES, with_condition(stage, CLIQUES, exhausted)));
         rows.push((GANGS, status("phase", json!("Pending"))));
         rows.push((SETS, status("updateProgress", json!({ "updateStartedAt": "2027-01-01T00:00:00Z" }))));
         rows.push((GANGS, json!({ "spec": { "podgroups": [{ "name": "s0-0-a0", "minReplicas": 1, "podReferences": [] }] } })));
         rows.push((PODS, json!({ "metadata": { "labels": { "grove.io/pod-template-hash": "other" } } })));
         for (kind, change) in rows {
             assert_eq!(broken_by(stage, kind, &change), Some(Rule::Convergence), "{kind} {change}");
-            if kind == SETS && change["status"].get("updateProgress").is_some() {
-                stage.cluster.patch("somebody", SETS, "s0", json!({ "status": { "updateProgress": null } }));
-            }
         }
         let nobody =
             json!([{ "apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "x", "controller": true }]);
@@ -122,6 +135,15 @@ fn a_pod_too_few_and_two_of_one_index_are_told() {
         assert_eq!(rest::at_rest(&stage.cluster).err().map(|it| it.rule), Some(Rule::Indices));
         stage.cluster.delete("somebody", PODS, other.name(), Some(0));
         assert_eq!(rest::at_rest(&stage.cluster).err().map(|it| it.rule), Some(Rule::Convergence));
+    });
+}
+
+#[test]
+fn a_panic_is_told() {
+    played(async |stage, _| {
+        assert_eq!(stage.wait(QUIET).await, Ok(()));
+        tokio::spawn(async { panic!("the operator does this on purpose") }).await.unwrap_err();
+        assert_eq!(stage.wait(QUIET).await.err().map(|it| it.rule), Some(Rule::Panic));
     });
 }
 

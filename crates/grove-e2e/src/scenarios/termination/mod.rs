@@ -198,11 +198,35 @@ async fn goes(context: &Context, act: &mut Act, prefix: &str) -> Result<()> {
     };
     let what = format!("the pods of {prefix}* are replaced");
     context.log.until(&context.namespace, &what, PATIENCE, made_anew).await?;
+    // What came in the place of pods that the scenario deleted goes too, perhaps after the others.
+    let left = eventually("nothing is left from before the restart", PATIENCE, || async {
+        let world = World::read(context).await?;
+        is_restarted(&world, prefix)?;
+        Ok(world.uids_of(prefix))
+    })
+    .await?;
+    let is_told =
+        |pods: &[PodState]| pods.iter().all(|it| !losses::is_of(it, prefix) || left.contains(&it.uid));
+    context.log.until(&context.namespace, &what, PATIENCE, is_told).await?;
     losses::check(&act.before, &act.taken(context)?, &act.theirs, prefix, act.last + DELAY.1)?;
     *act = Act::begin(context);
     let is_replica = prefix == format!("{SET}-{}", cases::REPLICA);
     let reason = if is_replica { children::SET_REPLICA_DELETED } else { children::GROUP_REPLICA_DELETED };
     stage::told_by_event(context, &context.namespace, SET, reason).await?;
+    Ok(())
+}
+
+/// Whether no pod of the cliques whose names begin so is from before the restart of its clique.
+fn is_restarted(world: &World, prefix: &str) -> Result<()> {
+    for clique in world.cliques.iter().filter(|it| it.name_any().starts_with(prefix)) {
+        let name = clique.name_any();
+        let restart = clique.status.as_ref().and_then(|it| it.restart.as_ref());
+        let before = restart.with_context(|| format!("{name} was not restarted"))?.before.0;
+        for pod in world.pods.iter().filter(|it| it.labels().get(labels::POD_CLIQUE) == Some(&name)) {
+            let created = pod.metadata.creation_timestamp.as_ref();
+            ensure!(created.is_some_and(|it| it.0 >= before), "{} is still there", pod.name_any());
+        }
+    }
     Ok(())
 }
 

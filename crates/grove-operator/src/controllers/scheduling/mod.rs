@@ -64,12 +64,15 @@ impl Grove {
         matches!(self.backends.readiness(self.scheduler_name(set, gang)), Readiness::NotLooked)
     }
 
-    /// Whether pods of a gang can be made: its scheduler is known, and how the gang is made.
-    pub(in crate::controllers) fn may_have_pods(&self, set: &PodCliqueSet, gang: &PodGang) -> bool {
+    /// Why pods of a gang cannot be made; `None` where they can: its scheduler is known, and how the gang is made.
+    pub(in crate::controllers) fn why_no_pods(&self, set: &PodCliqueSet, gang: &PodGang) -> Option<String> {
         let is_noted =
             || gang.metadata.annotations.as_ref().is_some_and(|it| it.contains_key(FORM_ANNOTATION));
-        let (_, ready) = self.backend_of(set, gang);
-        ready.is_ok_and(|it| it.scheduler.form().is_empty() || is_noted())
+        match self.backend_of(set, gang).1 {
+            Err(why) => Some(why),
+            Ok(it) if it.scheduler.form().is_empty() || is_noted() => None,
+            Ok(_) => Some("it is not noted yet how its scheduler wants it".to_owned()),
+        }
     }
 
     /// Whether the gang's scheduler sees to it itself that minima go first.

@@ -65,6 +65,48 @@ fn who_scales_keeps_the_replicas() {
     assert_eq!(group(&drifted, &group_of(&before)), Some(json!({ "spec": { "minAvailable": 1 } })));
 }
 
+/// A hash that somebody else computed comes back with its template, whatever came in between: standalone or in a group, with
+/// and without a note of what is mirrored.
+#[test]
+fn an_adopted_hash_comes_back_with_its_template() {
+    // Standalone, or the first member of the group.
+    let wanted = |set: &PodCliqueSet| match set.spec.template.scaling_groups.first() {
+        None => wanted(set),
+        Some(config) => {
+            objects::clique(context(set), &layout::members(set, 0, config, 0).next().unwrap(), None)
+        }
+    };
+    let mut grouped = set("fe=2/1 | g=2/1:fe");
+    grouped.spec.template.cliques[0].labels = [("team".to_owned(), "a".to_owned())].into();
+    let foreign = with(&wanted(&grouped), &json!({ "metadata": { "labels": { HASH: "5d8c4f" } } }));
+    for (set, mut clique) in [(labelled(), upstream(&labelled())), (grouped, foreign)] {
+        clique.metadata.uid = Some("uid".to_owned());
+        let start = objects::Start { image: "", parents: &[], may_start: true };
+        for image in ["model:2", "model:3"] {
+            let mut changed = set.clone();
+            changed.spec.template.cliques[0].spec.pod_spec.containers[0].image = Some(image.to_owned());
+            changed.spec.template.cliques[0].labels.insert("tier".to_owned(), image.replace(':', "-"));
+            let want = wanted(&changed);
+            let patch = clique_patch(&clique, &want).unwrap();
+            assert!(changes_template(&patch));
+            clique = with(&clique, &patch);
+            assert_eq!(template_hash(&clique.metadata), template_hash(&want.metadata), "{image}");
+            assert_eq!(clique_patch(&clique, &want), None, "the note stays");
+            let pod = objects::pod("inf", &clique, 0, start, None).unwrap();
+            assert!(!pod.metadata.annotations.unwrap_or_default().contains_key(ADOPTED));
+        }
+        clique = with(&clique, &clique_patch(&clique, &wanted(&set)).unwrap());
+        assert_eq!(template_hash(&clique.metadata), "5d8c4f");
+        assert_eq!(label(clique.metadata.annotations.as_ref(), ADOPTED), None, "it is used once");
+        assert_eq!(clique_patch(&clique, &wanted(&set)), None);
+    }
+    // Ours needs no note.
+    let mut changed = labelled();
+    changed.spec.template.cliques[0].spec.pod_spec.host_network = Some(true);
+    let patch = clique_patch(&wanted(&labelled()), &wanted(&changed)).unwrap();
+    assert_eq!(patch["metadata"].get("annotations"), None);
+}
+
 #[test]
 fn keys_of_others_survive_and_ours_are_restored() {
     let want = wanted(&labelled());

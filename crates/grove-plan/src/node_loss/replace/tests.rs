@@ -150,6 +150,24 @@ fn only_once_for_each_loss() {
     assert_eq!(due(&deployed, 900), "set:0", "another loss");
 }
 
+/// A replica that was scaled out may be without a place for ever: the others move all the same.
+#[test]
+fn a_part_without_a_place_holds_up_nobody() {
+    let mut deployed = lose(running(), "inf-0-fe", "0r 1p@101 2p@101");
+    for restart in planned(&deployed, 111).restarts {
+        for name in &restart.cliques {
+            let clique = deployed.cliques.get_mut(name).unwrap();
+            clique.status = Some(restart.noted(clique.status.as_ref()));
+        }
+    }
+    let deployed =
+        deployed.all("r@120").with("inf-0-pd-2-pre", "0p@120").with("inf-0-pd-2-dec", "0p@120 1p@120");
+    let deployed = deployed.written_at(130);
+    assert_eq!(due(&deployed, 900), "");
+    let again = lose(deployed, "inf-0-fe", "0r@120 1p@160 2p@160");
+    assert_eq!(due(&again, 900), "set:0");
+}
+
 #[test]
 fn a_group_replica_moves_alone_where_it_may() {
     let lost = |it: &str| lose(running(), it, "0r 1p@101");

@@ -7,7 +7,10 @@ use crate::{
     fixture::{HASH, at, conditions, message, pods, set},
     layout,
     objects::{self, Context},
+    status::CliqueState,
 };
+
+mod updates;
 
 /// The first clique of a set, standalone or member, with the hash that fixtures have.
 fn first(text: &str) -> PodClique {
@@ -135,73 +138,6 @@ fn an_update_suspends_judgement() {
     };
     assert_eq!(breached(None), ("MinAvailableBreached=Unknown/UpdateInProgress".to_owned(), None));
     assert_eq!(breached(Some(5)).0, "MinAvailableBreached=True/ScheduledReplicasBelowMinAvailable");
-}
-
-/// Pods, whether it has its turn, and the pace; then whether the progress is open or ended, or there is none.
-#[test]
-fn an_update_begins_with_the_turn_and_ends_when_all_is_as_wanted() {
-    let mut clique = first("fe=3/2");
-    let mut step = |pods: &str, has_turn: bool, pace: Pace| {
-        let got = super::clique(&CliqueReport { pace, has_turn, ..report(&clique, pods) });
-        let said = match &got.update_progress {
-            None => "none".to_owned(),
-            Some(it) => {
-                let current = it.ready_pods_selected_to_update.as_ref().map_or("", |it| it.current.as_str());
-                format!("{} {current}", if it.update_ended_at.is_some() { "ended" } else { "open" })
-            }
-        };
-        clique.status = Some(got);
-        said.trim().to_owned()
-    };
-    assert_eq!(step("0r 1r 2r", true, Pace::Rolling), "none", "nothing is old");
-    assert_eq!(step("0ro 1ro 2ro", false, Pace::Rolling), "none");
-    assert_eq!(step("0ro 1ro 2ro", true, Pace::Paused), "none");
-    assert_eq!(step("0ro 1ro 2ro", true, Pace::Rolling), "open");
-    assert_eq!(step("0r 1ro 2ro", false, Pace::Paused), "open", "it goes on later");
-    assert_eq!(step("0r 1r", true, Pace::Rolling), "open", "one is missing");
-    assert_eq!(step("0r 1n 2n", true, Pace::Rolling), "open", "too few are ready");
-    assert_eq!(step("0r 1r 2n", true, Pace::Rolling), "open", "fewer than when it began");
-    assert_eq!(step("0r 1r 2r", true, Pace::Rolling), "ended");
-    assert_eq!(step("0r 1n 2n", true, Pace::Rolling), "ended", "what is done is done");
-    assert_eq!(step("0r 1r 2ro", true, Pace::Rolling), "open", "another one");
-    assert_eq!(step("0r 1r 2ro", false, Pace::OnDelete), "ended", "from now on others delete them");
-}
-
-/// More were ready when it began than are wanted now.
-#[test]
-fn an_update_that_is_scaled_in_ends() {
-    let mut clique = first("fe=3/1");
-    let rolling = |clique: &PodClique, pods: &str| {
-        super::clique(&CliqueReport { has_turn: true, ..report(clique, pods) })
-    };
-    let is_open = |it: &PodCliqueStatus| it.update_progress.as_ref().unwrap().update_ended_at.is_none();
-    clique.status = Some(rolling(&clique, "0ro 1ro 2ro"));
-    clique.spec.replicas = Some(2);
-    assert!(is_open(&rolling(&clique, "0r 1n")));
-    assert!(!is_open(&rolling(&clique, "0r 1r")));
-}
-
-#[test]
-fn an_update_names_the_pod_that_goes() {
-    let clique = first("fe=2/1");
-    let going = CliqueReport { has_turn: true, replacing: Some("x"), ..report(&clique, "0ro 1ro!") };
-    let progress = super::clique(&going).update_progress.unwrap();
-    assert_eq!(progress.ready_pods_selected_to_update.unwrap().current, "x");
-    assert_eq!(
-        (progress.pod_clique_set_generation_hash.as_str(), progress.pod_template_hash.as_str()),
-        ("gen-2", HASH)
-    );
-}
-
-#[test]
-fn where_others_delete_pods_an_update_ends_where_it_begins() {
-    let clique = first("fe=2/1");
-    let waits = CliqueReport { pace: Pace::OnDelete, ..report(&clique, "0ro 1ro") };
-    let progress = super::clique(&waits).update_progress.unwrap();
-    assert_eq!(
-        (progress.update_started_at, progress.update_ended_at),
-        (Some(Time(at(10))), Some(Time(at(10))))
-    );
 }
 
 /// Dynamo and the set wait for `observedGeneration`; before it nothing is judged.

@@ -140,6 +140,21 @@ fn an_update_ends_when_as_many_are_available_as_when_it_began() {
     assert!(ended(&rolling(&whole)), "three will never be there");
 }
 
+/// It is for the template that is wanted now, and as many have to be available as when the first one began.
+#[test]
+fn a_second_change_is_taken_up_in_the_middle() {
+    let rolling =
+        |deployed: &Deployed| super::group(&GroupReport { has_turn: true, ..deployed.group("inf-0-pd") });
+    let mut deployed = ready().with("inf-0-pd-0-pre", "0ro").written();
+    let mut begun = rolling(&deployed);
+    let first = begun.update_progress.as_mut().unwrap();
+    let wanted = std::mem::replace(&mut first.pod_clique_set_generation_hash, "another".to_owned());
+    deployed = deployed.with("inf-0-pd-1-pre", "0no").written();
+    deployed.groups.get_mut("inf-0-pd").unwrap().status = Some(begun);
+    let progress = rolling(&deployed).update_progress.unwrap();
+    assert_eq!((progress.pod_clique_set_generation_hash, progress.available_at_start), (wanted, 3));
+}
+
 #[test]
 fn selector_generation_and_errors() {
     let mut deployed = Deployed::new(1, GROUP);

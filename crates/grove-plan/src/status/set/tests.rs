@@ -177,6 +177,20 @@ fn a_changed_template_that_waits_is_said() {
     assert_eq!(said(&super::set(&held), "UpdatePending").as_deref(), Some("UpdatePending=True/UpdatePaused"));
 }
 
+/// Where a restart policy keeps it, nothing but its turn replaces it.
+#[test]
+fn a_pod_of_an_old_template_that_failed_is_waited_for() {
+    let failed = ready(2).written().with("inf-1-fe", "0r 1Fo");
+    let got = super::set(&failed.report());
+    let progress = got.update_progress.clone().unwrap_or_default();
+    assert_eq!(progress.currently_updating.first().map(|it| it.replica_index), Some(1));
+    let words = message(&got.conditions, "UpdateInProgress");
+    assert_eq!(words, "15 of 16 pods are of the current template; replica 1 has its turn");
+    let made_before = ready(2).with("inf-1-fe", "0Fo").written();
+    let known = made_before.cliques["inf-1-fe"].status.clone().unwrap().current_pod_template_hash;
+    assert_eq!(known, None, "the clique is not of the template that none of its pods has");
+}
+
 /// One replica after the other; what it waits for is said, and when it is stuck.
 #[test]
 fn an_update_says_where_it_is() {
@@ -203,11 +217,23 @@ fn an_update_says_where_it_is() {
     assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
     assert!(text.ends_with("; replica 0 has its turn, and waits for pod x: why"), "{text}");
     assert_eq!(step(&mut deployed, waits(), 620).0, "UpdateInProgress=True/ProgressDeadlineExceeded");
+    // A pause is no standstill: from its end on the time counts anew.
+    let pause = |deployed: &mut Deployed, paused: bool| {
+        deployed.set.spec.update_strategy = Some(UpdateStrategy { paused, ..UpdateStrategy::default() });
+    };
+    pause(&mut deployed, true);
+    assert_eq!(step(&mut deployed, waits(), 621).0, "UpdateInProgress=True/UpdatePaused");
+    pause(&mut deployed, false);
+    for (now, want) in [(2000, "ReplacingPods"), (2599, "ReplacingPods"), (2600, "ProgressDeadlineExceeded")]
+    {
+        let want = format!("UpdateInProgress=True/{want}");
+        assert_eq!(step(&mut deployed, waits(), now).0, want, "{now}");
+    }
     deployed = deployed.with("inf-0-fe", "0r 1r").written();
-    let (said, text) = step(&mut deployed, UpdateSeen::default(), 630);
+    let (said, text) = step(&mut deployed, UpdateSeen::default(), 2630);
     assert_eq!((said.as_str(), &text[..7]), ("UpdateInProgress=True/ReplacingPods", "Some(1)"));
     deployed = deployed.with("inf-1-fe", "0r 1r").written();
-    let (said, text) = step(&mut deployed, UpdateSeen::default(), 640);
+    let (said, text) = step(&mut deployed, UpdateSeen::default(), 2640);
     assert_eq!(said, "UpdateInProgress=False/UpdateEnded");
     assert_eq!(text, "None 16 of 16 pods are of the current template");
     let progress = deployed.set.status.unwrap().update_progress.unwrap();
@@ -216,6 +242,30 @@ fn an_update_says_where_it_is() {
         (progress.updated_pod_clique_scaling_groups_count, progress.total_pod_clique_scaling_groups_count),
         (2, 2)
     );
+}
+
+/// What was updated broke after its turn: the update says that it waits for that, and goes on when it is mended.
+#[test]
+fn an_update_that_waits_for_a_replica_says_for_which() {
+    let mut deployed = ready(3).written();
+    let report = |deployed: &mut Deployed| {
+        let got = super::set(&deployed.report());
+        let text = message(&got.conditions, "UpdateInProgress").to_owned();
+        deployed.set.status = Some(got);
+        text
+    };
+    assert_eq!(report(&mut deployed), "");
+    let old = |it: Deployed, replica: u32| it.with(&format!("inf-{replica}-fe"), "0ro 1ro");
+    deployed = (0..3).fold(deployed, old);
+    assert!(report(&mut deployed).ends_with("; replica 0 has its turn"));
+    deployed = deployed.with("inf-0-fe", "0r 1r").written();
+    assert!(report(&mut deployed).ends_with("; replica 1 has its turn"));
+    deployed = deployed.with("inf-1-fe", "0r 1r").written().with("inf-0-fe", "0ne 1ne");
+    let words = "; the next replica waits until 3 are available, as when the update began; 2 are: inf-0-fe has 0 of at least 1 pods ready";
+    let text = report(&mut deployed);
+    assert!(text.ends_with(words), "{text}");
+    deployed = deployed.with("inf-0-fe", "0r 1n");
+    assert!(report(&mut deployed).ends_with("; replica 2 has its turn"));
 }
 
 #[test]

@@ -80,6 +80,30 @@ async fn an_update_is_over_when_its_last_replica_serves() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_turn_is_over_when_its_replica_serves() {
+    for (image, broken, update, expected) in [
+        ("", false, "2027-01-15T08:00:00Z", None),
+        ("", true, "2027-01-15T08:00:00Z", Some(Rule::Update)),
+        ("new", false, "2027-01-15T08:00:00Z", Some(Rule::Update)),
+        // Another update may begin elsewhere.
+        ("", true, "2027-01-15T09:00:00Z", None),
+    ] {
+        let bench = changed("RollingRecreate", Some(0)).await;
+        let role = json!({ "name": "a", "spec": { "podSpec": { "containers": [{ "image": image }] } } });
+        let progress = json!({ "updateStartedAt": "2027-01-15T08:00:00Z" });
+        bench.cluster.patch("user", SETS, "s0", json!({ "spec": { "template": { "cliques": [role] } } }));
+        bench.cluster.patch("user", SETS, "s0", json!({ "status": { "updateProgress": progress } }));
+        bench.ready("p0", !broken);
+        bench.ready("p1", !broken);
+        bench.referee.look();
+        sleep(LONG).await;
+        let turn = json!({ "updateStartedAt": update, "currentlyUpdating": [{ "replicaIndex": 1 }] });
+        bench.cluster.patch(OPERATOR, SETS, "s0", json!({ "status": { "updateProgress": turn } }));
+        assert_eq!(bench.verdict(), expected, "{image} {broken} {update}");
+    }
+}
+
 /// A group with one pod in each replica, in whose set replica it is the turn. One of the pods is not ready, or all are.
 async fn group(replicas: u32, minimum: u32, broken: Option<&str>) -> Bench {
     let bench = Bench::new().await;

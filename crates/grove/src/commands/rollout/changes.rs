@@ -2,13 +2,13 @@
 //!
 //! Only what makes other pods: the labels, annotations and pods of every clique.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Keys by which items of a list are told apart; without any it is their place.
-const KEYS: [&str; 6] = ["name", "mountPath", "devicePath", "containerPort", "key", "ip"];
+/// Keys by which items of a list are told apart; without any it is their place. Several mounts may be of one volume.
+const KEYS: [&str; 6] = ["mountPath", "devicePath", "name", "containerPort", "key", "ip"];
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -62,9 +62,13 @@ fn flatten(fields: &mut BTreeMap<String, String>, path: &str, value: &Value) {
             fields.insert(path.to_owned(), items.join(" "));
         }
         Value::Array(items) => {
+            let mut seen = BTreeSet::new();
             for (place, item) in items.iter().enumerate() {
                 let key = KEYS.into_iter().find(|it| item.get(it).is_some_and(|it| !it.is_null()));
-                let id = key.map_or_else(|| place.to_string(), |it| scalar(&item[it]));
+                let mut id = key.map_or_else(|| place.to_string(), |it| scalar(&item[it]));
+                if !seen.insert(id.clone()) {
+                    id = format!("{id}, {place}");
+                }
                 let mut rest = item.clone();
                 // The path says it already, unless there is nothing else to say.
                 if let (Some(key), Some(rest)) = (key, rest.as_object_mut())
@@ -139,6 +143,32 @@ mod tests {
         to["terminationDelay"] = json!("1h");
         to["priorityClassName"] = json!("high");
         assert_eq!(words(&from, &to), Vec::<String>::new());
+    }
+
+    /// Of one volume, of one key, of one port: what changed of the first is not hidden by the second.
+    #[test]
+    fn items_of_one_name_are_told_apart() {
+        let of_main = |field: &str, items: &Value| {
+            template(&json!({ "containers": [{ "name": "m", field: items }] }), &Value::Null)
+        };
+        let mounts = |path: &str| {
+            let of = |path: &str, sub: &str| json!({ "name": "v", "mountPath": path, "subPath": sub });
+            of_main("volumeMounts", &json!([of("/x", path), of("/y", "b")]))
+        };
+        assert_eq!(words(&mounts("a"), &mounts("c")), ["a.containers[m].volumeMounts[/x].subPath a c"]);
+        let ports = |protocol: &str| {
+            let of = |protocol: &str| json!({ "containerPort": 80, "protocol": protocol });
+            of_main("ports", &json!([of(protocol), of("UDP")]))
+        };
+        assert_eq!(words(&ports("TCP"), &ports("SCTP")), ["a.containers[m].ports[80].protocol TCP SCTP"]);
+        let tolerations = |effect: &str| {
+            let of = |effect: &str| json!({ "key": "gpu", "effect": effect });
+            template(&json!({ "tolerations": [of(effect), of("NoSchedule")] }), &Value::Null)
+        };
+        assert_eq!(
+            words(&tolerations("NoExecute"), &tolerations("PreferNoSchedule")),
+            ["a.tolerations[gpu].effect NoExecute PreferNoSchedule"]
+        );
     }
 
     #[test]
