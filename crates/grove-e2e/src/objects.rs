@@ -1,19 +1,22 @@
 //! Objects of any kind, as YAML text or JSON.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use grove_api::manifest;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    Api, Client,
+    Api, Client, ResourceExt as _,
     api::{DynamicObject, ListParams, Patch, PatchParams},
     core::GroupVersionKind,
     discovery::{self, Scope},
 };
 use serde_json::Value;
 
-use crate::cluster::repository;
+use crate::{
+    cluster::repository,
+    scenario::{DEADLINE, eventually},
+};
 
 /// Who we are to server-side apply.
 const MANAGER: &str = "grove-e2e";
@@ -75,18 +78,21 @@ pub(crate) async fn install_crds_from(client: &Client, folder: &Path) -> Result<
     until_crds_established(client).await
 }
 
-/// Waits until the server serves every CRD it has.
+/// Waits until the server serves every CRD it has, and says so: discovery follows a little later.
 pub async fn until_crds_established(client: &Client) -> Result<()> {
     let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let established = |it: &CustomResourceDefinition| {
-        let conditions = it.status.as_ref().and_then(|it| it.conditions.as_ref());
-        conditions.into_iter().flatten().any(|it| it.type_ == "Established" && it.status == "True")
-    };
-    for _ in 0..600 {
-        if crds.list(&ListParams::default()).await?.items.iter().all(established) {
-            return Ok(());
+    eventually("every CRD is served", DEADLINE, || async {
+        for crd in crds.list(&ListParams::default()).await?.items {
+            let conditions = crd.status.iter().flat_map(|it| &it.conditions).flatten();
+            let is_established =
+                conditions.into_iter().any(|it| it.type_ == "Established" && it.status == "True");
+            ensure!(is_established, "{} is not Established", crd.name_any());
+            for version in crd.spec.versions.iter().filter(|it| it.served) {
+                let (group, kind) = (&crd.spec.group, &crd.spec.names.kind);
+                discovery::pinned_kind(client, &GroupVersionKind::gvk(group, &version.name, kind)).await?;
+            }
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    bail!("a CRD is not Established after 30 s")
+        Ok(())
+    })
+    .await
 }

@@ -5,7 +5,7 @@ use grove_api::{
     limits::MAX_RESET_LENGTH,
     wire::{GoDuration, PodClique, PodCliqueSet, RestartCount, RestartPolicy, RestartScope, Time},
 };
-use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use k8s_openapi::jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 
 use crate::{
     facts::index_label,
@@ -95,7 +95,7 @@ impl<'a> Rules<'a> {
         if next_at > now {
             return Ruling::Wait(next_at);
         }
-        let next_at = now.checked_add(self.pause(before)).unwrap_or(Timestamp::MAX);
+        let next_at = now.checked_add(self.pause(before)).map_or(Timestamp::MAX, whole_second);
         Ruling::Restart(self.count(before + 1, window_start, next_at, None))
     }
 
@@ -128,8 +128,7 @@ impl<'a> Rules<'a> {
         let (max, window) = (self.max, self.window);
         format!(
             "a container failed; restart {} of at most {max} within {window:#}, the next not before {}",
-            count.count,
-            second(count.next_at.0)
+            count.count, count.next_at.0
         )
     }
 
@@ -168,9 +167,9 @@ fn duration(text: Option<&GoDuration>) -> Option<SignedDuration> {
     duration.is_positive().then_some(duration)
 }
 
-/// Whole seconds, as statuses have them.
-fn second(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
+/// The next whole second, as statuses have no others: the part that they leave out would be missing from the pause.
+fn whole_second(time: Timestamp) -> Timestamp {
+    time.round(TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Ceil)).unwrap_or(time)
 }
 
 #[cfg(test)]

@@ -120,15 +120,15 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
 /// Members of a group by replica.
 pub type Members<'a> = BTreeMap<u32, Vec<Option<CliqueState<'a>>>>;
 
-/// Whether too few replicas have been bound since their set replica was terminated. What another implementation said
-/// stands where there are no notes of ours.
+/// Whether too few replicas have been bound since their set replica was terminated; those that came since and had no place
+/// yet are not. What another implementation said stands where there are no notes of ours.
 pub(crate) fn is_terminated(replicas: &Members<'_>, minimum: usize, said: bool) -> bool {
-    let any = |test: fn(&CliqueState<'_>) -> bool| {
-        replicas.values().filter(|it| it.iter().flatten().any(test)).count()
-    };
-    let open = any(restart::is_open_with_set);
-    let is_ours = any(|it| it.clique.status.as_ref().is_some_and(|it| it.restart.is_some())) > 0;
-    (open > 0 && replicas.len() - open < minimum) || (said && !is_ours)
+    let any = |test: fn(&CliqueState<'_>) -> bool| replicas.values().flatten().flatten().any(test);
+    let was_bound = |it: &CliqueState<'_>| it.was_placed() && !restart::is_open_with_set(it);
+    let is_back = |it: &&Vec<Option<CliqueState<'_>>>| it.iter().all(|it| it.as_ref().is_some_and(was_bound));
+    let is_ours = any(|it| it.clique.status.as_ref().is_some_and(|it| it.restart.is_some()));
+    let is_open = any(restart::is_open_with_set);
+    (is_open && replicas.values().filter(is_back).count() < minimum) || (said && !is_ours)
 }
 
 fn terminated() -> Now<'static> {

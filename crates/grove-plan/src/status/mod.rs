@@ -12,7 +12,7 @@ mod topology;
 mod update;
 
 use grove_api::{
-    constants::labels,
+    constants::{conditions as names, labels},
     wire::{
         Condition, PodClique, PodCliqueScalingGroupStatus, PodCliqueSetStatus, PodCliqueStatus, PodGangStatus,
     },
@@ -31,7 +31,7 @@ pub use self::{
     update::{UpdateSeen, deadline as update_deadline},
 };
 pub(crate) use self::{
-    conditions::find,
+    conditions::{find, was_otherwise},
     group::{ReplicaTally, is_healthy, is_terminated},
     set::{group as group_of_set, members},
 };
@@ -187,6 +187,17 @@ impl CliqueState<'_> {
     /// Whether the minimum is bound.
     pub fn is_scheduled(&self) -> bool {
         self.is_present() && self.tally.scheduled >= self.minimum()
+    }
+
+    /// What it says of that.
+    pub(crate) fn scheduled_condition(&self) -> Option<&Condition> {
+        find(&self.clique.status.as_ref()?.conditions, names::pod_clique_scheduled::TYPE)
+    }
+
+    /// Whether the minimum has ever been bound.
+    pub(crate) fn was_placed(&self) -> bool {
+        let was = |it: &Condition| it.status == "True" || was_otherwise(it, &self.clique.metadata);
+        self.scheduled_condition().is_some_and(was)
     }
 
     /// Whether the minimum is ready.

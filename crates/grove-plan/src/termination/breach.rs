@@ -2,21 +2,15 @@
 
 use grove_api::{
     constants::conditions as names,
-    wire::{Condition, PodClique, PodCliqueScalingGroup},
+    wire::{Condition, PodCliqueScalingGroup},
 };
-use k8s_openapi::{
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-    jiff::{SignedDuration, Timestamp},
-};
+use k8s_openapi::jiff::Timestamp;
 
 use crate::{
     layout::count,
     restart,
-    status::{CliqueState, Members, ReplicaTally, find, is_healthy, is_terminated},
+    status::{CliqueState, Members, ReplicaTally, find, is_healthy, is_terminated, was_otherwise},
 };
-
-/// A condition whose status changed later than this after the object was made has had the other status before.
-const FIRST: SignedDuration = SignedDuration::from_secs(5);
 
 /// Since when a clique is below its minimum, where that may lead to a restart: its conditions say so and its pods still
 /// do, it had its place before, and has had it since it was restarted last.
@@ -26,10 +20,7 @@ pub(super) fn clique_since(state: &CliqueState<'_>) -> Option<Timestamp> {
         return None;
     }
     let breached = breach(&clique.status.as_ref()?.conditions)?;
-    let scheduled = scheduled(clique)?;
-    if scheduled.status != "True" && !was_otherwise(scheduled, &clique.metadata) {
-        return None;
-    }
+    let scheduled = state.scheduled_condition().filter(|_| state.was_placed())?;
     // It has the whole delay to come up, whenever it got its place.
     let placed = (scheduled.status == "True").then_some(scheduled.last_transition_time.0);
     [placed, restart::rescheduled(state)].into_iter().flatten().chain([breached]).max()
@@ -77,13 +68,4 @@ pub(super) fn is_updating(group: &PodCliqueScalingGroup) -> bool {
 fn breach(conditions: &[Condition]) -> Option<Timestamp> {
     let breached = find(conditions, names::min_available_breached::TYPE)?;
     (breached.status == "True").then_some(breached.last_transition_time.0)
-}
-
-fn scheduled(clique: &PodClique) -> Option<&Condition> {
-    find(&clique.status.as_ref()?.conditions, names::pod_clique_scheduled::TYPE)
-}
-
-fn was_otherwise(condition: &Condition, metadata: &ObjectMeta) -> bool {
-    let made = metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |it| it.0);
-    made.checked_add(FIRST).is_ok_and(|it| condition.last_transition_time.0 > it)
 }

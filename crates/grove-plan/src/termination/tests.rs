@@ -261,6 +261,28 @@ fn groups_say_that_they_are_terminated_until_they_are_back() {
     assert_eq!(due(&lost, 410), "set:0");
 }
 
+/// An autoscaler wants more of a group whose set replica was terminated: that is no reason to terminate it again.
+#[test]
+fn replicas_that_never_had_a_place_are_none_that_are_back() {
+    const ONE: &str = "fe=1/1 dec=2/2 | pd=1/1:dec";
+    let breached = healthy_as(ONE).with("inf-0-pd-0-dec", "0ne 1ne").written_at(100);
+    let mut restarted = carried_out(breached, 110);
+    restarted.groups.get_mut("inf-0-pd").unwrap().spec.replicas = 2;
+    assert_eq!(due(&restarted, 9_000), "", "its clique is still to be made");
+
+    let more = Deployed::new(1, "fe=1/1 dec=2/2 | pd=2/1:dec").made(150);
+    let new = "inf-0-pd-1-dec";
+    restarted.cliques.insert(new.to_owned(), more.cliques[new].clone());
+    let restarted = restarted.with(new, "0g@150 1g@150").written_at(151);
+    assert_eq!(due(&restarted, 9_000), "", "its pods wait");
+
+    // It had its place and failed, and the others never came back: the whole delay is over for every one of them.
+    let failed =
+        restarted.with(new, "0r@150 1r@150").written_at(200).with(new, "0ne@150 1ne@150").written_at(300);
+    assert_eq!(due(&failed, 309), "next:310");
+    assert_eq!(due(&failed, 310), "set:0");
+}
+
 /// What upstream Grove terminated before it was replaced: it left a flag, and no notes.
 #[test]
 fn a_flag_of_others_stands_until_the_group_is_well() {

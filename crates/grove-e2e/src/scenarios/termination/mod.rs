@@ -80,7 +80,7 @@ struct Act {
     mark: usize,
     /// Pods that the scenario deleted.
     theirs: BTreeSet<String>,
-    /// When it did so the last time.
+    /// When it began to, the last time.
     last: Duration,
 }
 
@@ -173,12 +173,14 @@ async fn kill(context: &Context, act: &mut Act, clique: &str, count: usize) -> R
     let ready = |it: &&PodState| it.ready && it.label(labels::POD_CLIQUE) == clique;
     let victims: Vec<&PodState> = pods.iter().filter(ready).take(count).collect();
     ensure!(victims.len() == count, "{clique} has only {} ready pods", victims.len());
+    let mark = context.log.mark();
     for victim in victims {
         act.theirs.insert(victim.uid.clone());
         context.delete_pod(&victim.name).await?;
     }
-    let changes = context.log.since(act.mark, &context.namespace);
-    let gone = changes.iter().rfind(|it| act.theirs.contains(&it.uid) && it.after.is_none());
+    let changes = context.log.since(mark, &context.namespace);
+    // The first may be one too many already.
+    let gone = changes.iter().find(|it| act.theirs.contains(&it.uid) && it.after.is_none());
     act.last = gone.context("the pods did not go")?.at;
     Ok(())
 }

@@ -97,8 +97,12 @@ pub(super) async fn comes_and_goes(context: &mut Context) -> Result<()> {
         ensure!(keys == [BLOCK, RACK, HOST], "KAI was told of {keys:?}");
     }
 
-    let held = topologies(context).await?.get("halls").await?;
-    ensure!(held.finalizers().iter().any(|it| it == TOPOLOGY_PROTECTION), "{:?}", held.finalizers());
+    eventually("the Topology is protected", SOON, || async {
+        let held = topologies(context).await?.get("halls").await?;
+        ensure!(held.finalizers().iter().any(|it| it == TOPOLOGY_PROTECTION), "{:?}", held.finalizers());
+        Ok(())
+    })
+    .await?;
     topologies(context).await?.delete("halls", &DeleteParams::default()).await?;
     let told = stage::told_by_event(context, "default", "halls", "TopologyInUse").await?;
     let (words, user) = (told.message.unwrap_or_default(), format!("{}/gang", context.namespace));

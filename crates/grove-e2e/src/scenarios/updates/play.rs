@@ -229,6 +229,8 @@ impl Play {
             let world = World::read(context).await?;
             wanted.check(&world)?;
             check_updated(&world)?;
+            // Kinds are listed one after the other: a set may say more than its cliques were when they were listed.
+            world.cliques.iter().try_for_each(|it| self.check_clique(it))?;
             match (self.is_changed, self.replaces_nothing()) {
                 (false, _) => {}
                 (true, false) => progress::check_end(world.set(SET)?, &wanted)?,
@@ -261,9 +263,8 @@ impl Play {
         Ok(())
     }
 
-    /// Cliques have the template of the set; so have pods that are new, and where pods are replaced all others.
+    /// Pods that are new have the template of the set, and where pods are replaced all others.
     fn check_images(&self, world: &World) -> Result<()> {
-        world.cliques.iter().try_for_each(|it| self.check_clique(it))?;
         for pod in world.pods.iter().filter(|it| label(*it, labels::PART_OF) == SET) {
             if self.replaces_nothing() && self.picture.is_old(&pod.uid().unwrap_or_default()) {
                 continue;

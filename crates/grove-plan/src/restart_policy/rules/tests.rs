@@ -49,6 +49,18 @@ fn pauses_double_and_the_budget_is_for_a_window() {
     }
 }
 
+/// A status has whole seconds: what it says is not earlier than what was meant.
+#[test]
+fn pauses_are_not_cut_short() {
+    let set = set(json!({ "scope": "Clique", "backoff": { "initial": "10s" } }));
+    let rules = Rules::of(&set, "h").unwrap();
+    for (millis, next) in [(0, 10), (1, 11), (999, 11), (1000, 11)] {
+        let now = Timestamp::from_millisecond(millis).unwrap();
+        let Ruling::Restart(count) = rules.on_failure(None, now) else { panic!("not restarted") };
+        assert_eq!(count.next_at.0, at(next), "after {millis} ms");
+    }
+}
+
 #[test]
 fn what_is_left_out() {
     let set = set(json!({ "scope": "SetReplica" }));
