@@ -105,12 +105,11 @@ impl Reaper {
         let (exit, exited) = watch::channel(BTreeMap::new());
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
-                match serde_json::from_str(&line) {
-                    Ok(Answer::Exited(pid, code)) => exit.send_modify(|all| {
-                        all.insert(pid, code);
-                    }),
-                    Ok(other) => drop(answer.send(other)),
-                    Err(error) => drop(answer.send(Answer::Failed(error.to_string()))),
+                let told: Answer =
+                    serde_json::from_str(&line).unwrap_or_else(|error| Answer::Failed(error.to_string()));
+                exit.send_if_modified(|ended| remember(ended, &told));
+                if !matches!(told, Answer::Exited(..)) {
+                    drop(answer.send(told));
                 }
             }
         });
@@ -205,6 +204,19 @@ impl Reaper {
         orders.write_all(format!("{}\n", serde_json::to_string(order)?).as_bytes()).await?;
         orders.flush().await?;
         pipe.answers.recv().await.context("the reaper has ended")
+    }
+}
+
+/// Keeps who has ended; says whether that has changed. Numbers of processes are used again: what is known of one that has
+/// just started is of another that had its number before.
+fn remember(ended: &mut BTreeMap<u32, Option<i32>>, told: &Answer) -> bool {
+    match told {
+        Answer::Exited(pid, code) => {
+            ended.insert(*pid, *code);
+            true
+        }
+        Answer::Started(pid) => ended.remove(pid).is_some(),
+        Answer::Stopped | Answer::Failed(_) => false,
     }
 }
 
@@ -315,5 +327,21 @@ fn signal(child: &Child, signal: Signal) {
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // It may have ended by itself.
         let _ = kill_process_group(pid, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that is started with the number of one that has ended has not ended.
+    #[test]
+    fn numbers_are_used_again() {
+        let mut ended = BTreeMap::new();
+        assert!(remember(&mut ended, &Answer::Exited(7, Some(1))));
+        assert!(!remember(&mut ended, &Answer::Started(8)));
+        assert_eq!(ended, BTreeMap::from([(7, Some(1))]));
+        assert!(remember(&mut ended, &Answer::Started(7)));
+        assert_eq!(ended, BTreeMap::new());
     }
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::{
     cluster::{Cluster, Options, client, detached},
     nodes::{Hall, INIT_CONTAINER, InitContainers, node_name},
-    scenario::{Context, DEADLINE, PodState},
+    scenario::{Context, DEADLINE, PodState, eventually},
 };
 
 fn annotated(key: &str, value: &str) -> Value {
@@ -29,12 +29,12 @@ fn annotated(key: &str, value: &str) -> Value {
 pub(super) async fn simulated_pods(context: &mut Context) -> Result<()> {
     context.nodes(Hall::racks(1).nodes(2)).await?;
     for (name, key, value) in [
-        ("late", "ready-after", "2s"),
+        ("late", "ready-after", "8s"),
         ("never", "never-ready", "true"),
         ("ends", "complete-after", "100ms"),
         ("fails", "fail-after", "100ms"),
         ("crashes", "crash-after", "100ms"),
-        ("lingers", "terminate-after", "2s"),
+        ("lingers", "terminate-after", "8s"),
     ] {
         context.pod(name, 1, annotated(key, value)).await?;
     }
@@ -76,9 +76,13 @@ pub(super) async fn lost_node(context: &mut Context) -> Result<()> {
     context.expect("the pod is ready", |pods| pods.iter().any(|it| it.ready)).await?;
     context.lose_node(&node_name(0, 0), true).await?;
     context.expect("the pod is not ready", |pods| pods.iter().all(|it| !it.ready)).await?;
-    let node = Api::<Node>::all(context.client()).get(&node_name(0, 0)).await?;
-    let taints = node.spec.and_then(|it| it.taints).unwrap_or_default();
-    ensure!(taints.iter().any(|it| it.key == "node.kubernetes.io/unreachable"), "no taint: {taints:?}");
+    eventually("the node is tainted", DEADLINE, || async {
+        let node = Api::<Node>::all(context.client()).get(&node_name(0, 0)).await?;
+        let taints = node.spec.and_then(|it| it.taints).unwrap_or_default();
+        ensure!(taints.iter().any(|it| it.key == "node.kubernetes.io/unreachable"), "no taint: {taints:?}");
+        Ok(())
+    })
+    .await?;
     context.lose_node(&node_name(0, 0), false).await?;
     context.expect("the pod is ready again", |pods| pods.iter().any(|it| it.ready)).await?;
     Ok(())

@@ -23,7 +23,7 @@ use crate::{
         account::{self, NAMESPACE, USER},
         program,
     },
-    scenario::{Context, Scenario},
+    scenario::{Context, DEADLINE, Scenario, eventually},
 };
 
 /// Scenarios of the installation.
@@ -150,13 +150,18 @@ async fn apply_twice(context: &Context, namespace: &str, text: &str) -> Result<(
     pod["metadata"]["name"] = "operator".into();
     let pods: Api<Pod> = Api::namespaced(context.client(), namespace);
     let dry = PostParams { dry_run: true, ..PostParams::default() };
-    pods.create(&dry, &serde_json::from_value(pod.clone())?).await.context("Pod Security refuses the pod")?;
-    // Else the check above would say nothing.
+    let good: Pod = serde_json::from_value(pod.clone())?;
     pod["spec"]["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = true.into();
-    match pods.create(&dry, &serde_json::from_value(pod)?).await {
-        Err(kube::Error::Api(status)) if status.code == 403 => Ok(()),
-        other => bail!("Pod Security is not enforced: {other:?}"),
-    }
+    let bad: Pod = serde_json::from_value(pod)?;
+    // The server sees the label a little after it was written.
+    eventually("Pod Security is enforced", DEADLINE, || async {
+        match pods.create(&dry, &bad).await {
+            Err(kube::Error::Api(status)) if status.code == 403 => Ok(()),
+            other => bail!("a pod that is not restricted: {other:?}"),
+        }
+    })
+    .await?;
+    pods.create(&dry, &good).await.context("Pod Security refuses the pod").map(drop)
 }
 
 async fn kubectl_apply(kubectl: &Path, kubeconfig: &Path, text: &str) -> Result<()> {

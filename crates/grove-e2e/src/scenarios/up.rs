@@ -24,7 +24,7 @@ use tokio::{
 use super::rig::{api_port, processes_in};
 use crate::{
     cluster::client,
-    scenario::{Context, DEADLINE},
+    scenario::{Context, DEADLINE, eventually},
 };
 
 /// The last line before it waits.
@@ -101,12 +101,17 @@ fn is_told(text: &[String]) -> Result<()> {
 /// `grove status` tells the same, follows what changes, and says what is awaited; the picture is drawn again.
 async fn status_is_told(up: &mut Program, folder: &Path) -> Result<()> {
     let kubeconfig = folder.join("admin.kubeconfig").display().to_string();
-    let shown = output("grove", &["status", "chat", "--kubeconfig", &kubeconfig]).await?;
-    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    ensure!(
-        shown.status.success() && text.contains("chat-0-prefill           2 of 2   2"),
-        "status says: {text}"
-    );
+    // It tells what the operator has written, which follows the pods.
+    eventually("the status is told", DEADLINE, || async {
+        let shown = output("grove", &["status", "chat", "--kubeconfig", &kubeconfig]).await?;
+        let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+        ensure!(
+            shown.status.success() && text.contains("chat-0-prefill           2 of 2   2"),
+            "status says: {text}"
+        );
+        Ok(())
+    })
+    .await?;
     let missing = output("grove", &["status", "none", "--kubeconfig", &kubeconfig]).await?;
     ensure!(missing.status.code() == Some(1), "status of no set ends with {:?}", missing.status);
 

@@ -42,7 +42,7 @@ use crate::{
 /// Where the sample goes, and what `kubectl` asks about.
 const NAMESPACE: &str = "default";
 /// After this, whoever waits is told how to find out more.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The picture is drawn again when nothing has changed for so long.

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How long there is load: four lives of a leaf, and more than one of an authority.
-const LOAD: Duration = Duration::from_secs(40);
+const LOAD: Duration = Duration::from_secs(80);
 /// Requests at a time. More than the 25 connections that an API server keeps: there are handshakes all the time.
 const AT_ONCE: usize = 40;
 const SECRET: &str = "grove-webhook-server-cert";
@@ -64,7 +64,7 @@ async fn forget(secrets: &Api<Secret>) -> Result<()> {
 }
 
 async fn rotate(context: &mut Context) -> Result<()> {
-    let lives = ["--certificate-lifetime=10s", "--authority-lifetime=30s"];
+    let lives = ["--certificate-lifetime=20s", "--authority-lifetime=60s"];
     let arguments = lives.iter().map(|it| (*it).to_owned()).collect();
     // What an earlier operator left would live for years.
     let secrets = secrets(context);

@@ -68,7 +68,7 @@ pub(super) async fn operator_restarts(context: &mut Context) -> Result<()> {
     context.had_its_turn("waits-").await?;
     let groups = specs(context).await?;
     ensure!(!groups.is_empty(), "no groups were made");
-    at_rest(context).await?;
+    let is_silent = at_rest(context).await?;
 
     let (mark, said) = (story::mark(context)?, says(context).await?);
     let mut tail = context.cluster.tail()?;
@@ -78,7 +78,7 @@ pub(super) async fn operator_restarts(context: &mut Context) -> Result<()> {
     witness(context, "after").await?;
     let mut writes = of_operator(tail.more()?, &context.namespace);
     let now = says(context).await?;
-    writes.retain(|it| said == now || !is_word_of_the_waiting(it));
+    writes.retain(|it| (is_silent && said == now) || !is_word_of_the_waiting(it));
     ensure!(writes.is_empty(), "it wrote: {writes:?}: the gang that waits said {said} and says {now}");
     let deleted = Story::since(context, mark)?.deleted_pods();
     ensure!(deleted.is_empty(), "pods were deleted: {deleted:?}");
@@ -92,8 +92,8 @@ pub(super) async fn operator_restarts(context: &mut Context) -> Result<()> {
 /// What a status says is held back for a second after it was last written: who is silent for longer has nothing to say.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// Waits until nothing is written any more, or nothing but words that the scheduler changes all the time.
-async fn at_rest(context: &Context) -> Result<()> {
+/// Waits until nothing is written any more; `false` where the scheduler changes its words all the time, and only those are.
+async fn at_rest(context: &Context) -> Result<bool> {
     let mut writes = Vec::new();
     for round in 0..8 {
         let mut tail = context.cluster.tail()?;
@@ -101,11 +101,11 @@ async fn at_rest(context: &Context) -> Result<()> {
         tokio::time::sleep(QUIET).await;
         writes = of_operator(tail.more()?, &context.namespace);
         if writes.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
     }
     ensure!(writes.iter().all(is_word_of_the_waiting), "it does not end to write: {writes:?}");
-    Ok(())
+    Ok(false)
 }
 
 /// Schedulers change their words on a gang that waits as they please, and they are passed on.

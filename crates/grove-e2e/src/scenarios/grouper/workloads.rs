@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Api, ResourceExt,
@@ -11,7 +11,10 @@ use kube::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{objects, scenario::Context};
+use crate::{
+    objects,
+    scenario::{Context, DEADLINE, eventually},
+};
 
 const TEXT: &str = include_str!("../../../../../e2e/workloads.yaml");
 /// What marks definitions that a scenario made.
@@ -101,12 +104,18 @@ fn definition(group: &str, kind: &str, versions: &BTreeSet<String>) -> Value {
     })
 }
 
-/// Takes the definitions away again, with all that there is of them.
+/// Takes the definitions away again, with all that there is of them, and waits: the next scenario may want some again.
 pub(super) async fn undefine(context: &Context) -> Result<()> {
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
     let definitions: Api<CustomResourceDefinition> = Api::all(context.client());
-    definitions.delete_collection(&DeleteParams::default(), &ListParams::default().labels(MARK)).await?;
-    Ok(())
+    let marked = ListParams::default().labels(MARK);
+    definitions.delete_collection(&DeleteParams::default(), &marked).await?;
+    eventually("the definitions are gone", DEADLINE, || async {
+        let left = definitions.list(&marked).await?.items.len();
+        ensure!(left == 0, "{left} are left");
+        Ok(())
+    })
+    .await
 }
 
 /// Makes an object; returns a reference to it.

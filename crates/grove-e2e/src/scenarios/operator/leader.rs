@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Short, so that nobody waits long; the machine may be slow, so not too short.
-const LEASE: [&str; 3] = ["6s", "4s", "1s"];
+const LEASE: [&str; 3] = ["15s", "10s", "2s"];
 
 /// A second operator works only when the first is gone: at once when it was told to end, after its lease when it was
 /// killed.
@@ -52,7 +52,7 @@ async fn take_turns(context: &mut Context, second: &mut Operator) -> Result<()> 
     // One that ends by itself gives the lease back; the next need not wait.
     context.operator()?.start_again().await?;
     second.stop().await?;
-    let patience = Duration::from_secs(5);
+    let patience = Duration::from_secs(12);
     eventually("the lease is taken over without waiting for it to run out", patience, || async {
         let now = holder(context).await?;
         ensure!(now != next && !now.is_empty(), "{now} holds it");
