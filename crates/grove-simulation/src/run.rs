@@ -96,7 +96,7 @@ impl Stage {
         let referee = Referee::new(
             cluster.clone(),
             Arc::clone(&lines),
-            Past::new(staleness(plan), plan.lost_after),
+            Past::new(staleness(plan), longest_trip(&plan.weather), plan.lost_after),
             tells,
         );
         let mut tasks = JoinSet::new();

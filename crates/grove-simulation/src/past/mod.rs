@@ -23,6 +23,8 @@ pub(crate) type Wanted = Track<Option<u64>>;
 pub(crate) struct Past {
     /// How old may be what the operator goes by.
     pub(crate) staleness: Duration,
+    /// How long a request is under way at most.
+    pub(crate) trip: Duration,
     /// How long a node may be silent before its pods count as gone, if they ever do.
     pub(crate) lost_after: Option<Duration>,
     /// By UID.
@@ -42,9 +44,10 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    pub(crate) fn new(staleness: Duration, lost_after: Option<Duration>) -> Self {
+    pub(crate) fn new(staleness: Duration, trip: Duration, lost_after: Option<Duration>) -> Self {
         Self {
             staleness,
+            trip,
             lost_after,
             nodes: BTreeMap::new(),
             pods: BTreeMap::new(),

@@ -25,6 +25,9 @@ const LONG: Duration = Duration::from_mins(1);
 /// After this time a silent node is lost.
 const LOST: Duration = Duration::from_secs(40);
 
+/// So long may be between a decision and its note.
+const TRIP: Duration = Duration::from_secs(2);
+
 /// The name under which the operator writes.
 const OPERATOR: &str = "grove-operator";
 
@@ -46,7 +49,7 @@ impl Bench {
     fn young() -> Self {
         let cluster = Cluster::new(1);
         let lines = Lines::new(cluster.server.clone(), Weather::default(), Random::new(1, 2));
-        let past = Past::new(Duration::from_secs(10), Some(LOST));
+        let past = Past::new(Duration::from_secs(10), TRIP, Some(LOST));
         let referee = Referee::new(cluster.clone(), Arc::clone(&lines), past, true);
         let bench = Self { cluster, lines, referee };
         let spec =
