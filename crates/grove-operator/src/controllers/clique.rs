@@ -9,8 +9,7 @@ use grove_api::{
     wire::{PodClique, PodCliqueSet},
 };
 use grove_plan::{
-    facts::{PodFact, Refusal, Tally, index_label, template_hash},
-    gang::is_initialized,
+    facts::{PodFact, Refusal, index_label, template_hash},
     layout::{self, Place, count},
     objects::{self, Start},
     pods::{self, Outdated, PodPlan, Victim, Want, Why},
@@ -30,7 +29,7 @@ use crate::{
     backends::Operation,
     error::Error,
     key::Key,
-    seen::{PodView, controller_uid, label},
+    seen::{PodView, label},
 };
 
 /// Why pods were not created.
@@ -133,58 +132,6 @@ impl Grove {
             }
             Err(NotCreated::Write(error)) => Err(error.into()),
         }
-    }
-
-    /// How many pods there may be: none before the gang, and the minimum while other cliques of the gang lack theirs.
-    fn allowed(&self, set: &PodCliqueSet, clique: &PodClique) -> u32 {
-        let replicas = clique.spec.replicas.map_or(0, count);
-        let minimum = clique.spec.min_available.map_or(replicas, count);
-        match (self.has_gang(set, clique), replicas <= minimum || self.others_have_minimum(set, clique)) {
-            (false, _) => 0,
-            (true, true) => replicas,
-            (true, false) => minimum,
-        }
-    }
-
-    /// How many pods, by their index, the scheduler counts for the minimum of the gang; none where it counts all.
-    fn core_of(&self, set: &PodCliqueSet, clique: &PodClique) -> u32 {
-        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
-        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
-        let gang = self.seen.gangs.cache.get(namespace, gang);
-        let all = gang
-            .zip(gang_place(set, clique))
-            .is_none_or(|(gang, place)| self.places_minima_first(set, &gang, place));
-        if all { 0 } else { clique.spec.min_available.or(clique.spec.replicas).map_or(0, count) }
-    }
-
-    /// Whether every other clique of the gang has its minimum, or had it.
-    fn others_have_minimum(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
-        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
-        if self.seen.gangs.cache.get(namespace, gang).is_some_and(|it| is_initialized(&it)) {
-            return true;
-        }
-        let Some(place) = gang_place(set, clique) else { return true };
-        let Some(wanted) = layout::cliques_of(set, place) else { return true };
-        wanted.iter().filter(|it| Some(it.name.as_str()) != clique.metadata.name.as_deref()).all(|other| {
-            let Some(object) = self.seen.cliques.cache.get(namespace, &other.name) else { return false };
-            let pods = self.seen.pods_of(uid(object.as_ref()));
-            Tally::of(pods.iter().map(|it| &it.fact), "").live >= layout::clique_minimum(other.template)
-        })
-    }
-
-    /// Whether there is a gang that pods can be made for.
-    fn has_gang(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        self.can_be_made(set, label(&clique.metadata, labels::POD_GANG).unwrap_or_default())
-    }
-
-    /// Whether pods of the gang of this name can be made.
-    pub(super) fn can_be_made(&self, set: &PodCliqueSet, gang: &str) -> bool {
-        self.seen.gangs.cache.get(layout::set_namespace(set), gang).is_some_and(|gang| {
-            gang.metadata.deletion_timestamp.is_none()
-                && controller_uid(&gang.metadata) == set.metadata.uid.as_deref()
-                && self.why_no_pods(set, &gang).is_none()
-        })
     }
 
     /// Notes that everything this generation asks for was done: as many pods are there, kept ones too, as there may be.

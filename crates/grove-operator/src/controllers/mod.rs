@@ -1,5 +1,6 @@
 //! The controllers. Each reads the caches (observe), asks `grove-plan` what to do (plan), and does it (act).
 
+mod allowed;
 mod backend;
 mod binding;
 mod children;

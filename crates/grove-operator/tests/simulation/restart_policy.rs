@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use crate::{
     termination_kills::die_after,
     workload::{
-        ALL, CLIQUES, ONE, SETS, WHOLE, an_hour_without_writes, comes_back, created, full, pods, restarted,
-        set,
+        ALL, CLIQUES, Minima, ONE, SETS, WHOLE, an_hour_without_writes, comes_back, created, full, lose,
+        pods, restarted, set,
     },
     world::World,
 };
 
+const GANGS: &str = "podgangs.scheduler.grove.io";
 const EVENTS: &str = "events.events.k8s.io";
 
 /// A set that runs, on nodes that take pods. Gang termination would come hours later.
@@ -268,6 +269,24 @@ async fn one_that_is_kept_holds_up_nobody() {
     world.settle().await;
     assert_eq!(ready(&world), Some(json!(4)));
     comes_back(world).await;
+}
+
+/// Its gang is made anew and is not complete as long as one is kept; what other cliques lose, above their minimum too, comes again.
+#[tokio::test(start_paused = true)]
+async fn one_that_is_kept_keeps_no_other_clique_small() {
+    let mut wanted = set(Minima { a: 1, ..ALL }, 1);
+    wanted["spec"]["template"]["terminationDelay"] = json!("4h");
+    wanted["spec"]["template"]["restartPolicy"] = json!({ "scope": "Pod", "maxRestarts": 0 });
+    let mut world = full(9, wanted).await;
+    world.nodes = true;
+    fail(&world, "w-0-x-0-c", true);
+    world.settle().await;
+    assert_eq!(say_so(&world, "w-0-x-0-c"), [true, true]);
+    world.delete(GANGS, "w-0");
+    world.settle().await;
+    lose(&world, "w-0-a", 1);
+    world.settle().await;
+    assert_eq!(pods(&world)["w-0-a"].len(), 2);
 }
 
 /// Who adds a policy to what has run for weeks asks for no restart because of what happened then.
