@@ -19,10 +19,14 @@ test: ## Run every test that needs no other software than Rust
 
 SEEDS ?= 10000
 
+# Most of the operator's code is generated in this package, which takes minutes at the best level: worth it for many seeds, not
+# for one that is looked at.
+SIM_BUILD = $(if $(SIM),,--config profile.sim.package.grove-simulation.opt-level=3)
+
 # One thread for each core; a seed that fails is cut down, printed and ends it with code 1.
 .PHONY: sim
 sim: ## Simulate the operator with faults, SEEDS=100000 times; again one of them: SIM="--seed 7 -v"
-	@$(CARGO) run --quiet --locked --profile sim --package grove-simulation -- $(or $(SIM),--seeds 0..$(SEEDS))
+	@$(CARGO) run --quiet --locked --profile sim $(SIM_BUILD) --package grove-simulation -- $(or $(SIM),--seeds 0..$(SEEDS))
 
 # In a copy of the sources under target/guards; nothing is changed here.
 .PHONY: guards

@@ -89,9 +89,15 @@ fn member_deleted(past: &Past, pod: &Pod, group: &str, replica: u64) -> Result<(
 
 /// Pods of a clique that are ready, surely and possibly.
 fn ready(past: &Past, clique: &str, start: Instant) -> (u64, u64) {
-    let pods = || past.pods_of(clique).filter(|it| !it.1.deleted).map(|it| it.1);
-    let sure = pods().filter(|it| it.there.since(start).all(|it| *it) && is_surely_ready(it, start)).count();
-    let possible = pods().filter(|it| it.ready.had(start, |it| *it)).count();
+    let pods = || past.pods_of(clique).map(|it| it.1);
+    let is_sure =
+        |it: &&Pod| !it.deleted && it.there.since(start).all(|it| *it) && is_surely_ready(it, start);
+    // One that ended is taken away by its clique. Its group may have decided before that was known, and requests overtake each
+    // other.
+    let sent = Instant::now().checked_sub(past.trip).unwrap_or(start);
+    let is_overtaken = |it: &Pod| it.ended.now() == Some(&true) && it.there.had(sent, |it| *it);
+    let is_possible = |it: &&Pod| (!it.deleted || is_overtaken(it)) && it.ready.had(start, |it| *it);
+    let (sure, possible) = (pods().filter(is_sure).count(), pods().filter(is_possible).count());
     (sure as u64, possible as u64)
 }
 

@@ -153,6 +153,25 @@ async fn an_update_leaves_the_minimum_of_a_group() {
     }
 }
 
+/// A group may have decided before its clique heard that a pod had ended, and its request arrives after that of the clique.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_was_overtaken_is_not_blamed() {
+    for (phase, later, expected) in [
+        ("Failed", Duration::ZERO, None),
+        ("Failed", TRIP + Duration::from_millis(1), Some(Rule::Budget)),
+        ("Running", Duration::ZERO, Some(Rule::Budget)),
+    ] {
+        let bench = group(2, 2, None).await;
+        bench.cluster.patch("kubelet", PODS, "q1", json!({ "status": { "phase": phase } }));
+        bench.referee.look();
+        bench.delete(PODS, "q1");
+        assert_eq!(bench.verdict(), None);
+        sleep(later).await;
+        bench.delete(PODS, "q0");
+        assert_eq!(bench.verdict(), expected, "{phase} {later:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_clique_that_was_made_again_counts_once() {
     let bench = group(2, 1, Some("q1")).await;
