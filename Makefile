@@ -1,7 +1,15 @@
 # The commands of the project. `make help` lists them.
 
 CARGO ?= cargo
-GROVE = $(CARGO) run --quiet --package grove --
+export CARGO
+
+# Every development build selects the features of the whole workspace, so that no crate is compiled twice (crates/grove-dev); hence
+# programs are built like this and then started, and not by `cargo run --package`.
+BUILD = $(CARGO) build --locked --workspace
+BIN = $(or $(CARGO_TARGET_DIR),target)/debug
+GROVE = $(BIN)/grove
+XTASK = $(BIN)/xtask
+E2E = $(BIN)/grove-e2e
 
 .DEFAULT_GOAL := help
 
@@ -9,8 +17,17 @@ GROVE = $(CARGO) run --quiet --package grove --
 help: ## List the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
+.PHONY: build-grove build-xtask build-e2e
+build-grove:
+	@$(BUILD) --bin grove
+build-xtask:
+	@$(BUILD) --bin xtask
+# The harness starts the programs that lie beside it.
+build-e2e:
+	@$(BUILD) --bin grove --bin grove-initc --bin grove-e2e
+
 .PHONY: validate
-validate: ## Check the samples with the rules of admission
+validate: build-grove ## Check the samples with the rules of admission
 	$(GROVE) validate -f samples
 
 .PHONY: test
@@ -26,47 +43,55 @@ SIM_BUILD = $(if $(SIM),,--config profile.sim.package.grove-simulation.opt-level
 # One thread for each core; a seed that fails is cut down, printed and ends it with code 1.
 .PHONY: sim
 sim: ## Simulate the operator with faults, SEEDS=100000 times; again one of them: SIM="--seed 7 -v"
-	@$(CARGO) run --quiet --locked --profile sim $(SIM_BUILD) --package grove-simulation -- $(or $(SIM),--seeds 0..$(SEEDS))
+	@$(CARGO) run --locked --profile sim $(SIM_BUILD) --package grove-simulation -- $(or $(SIM),--seeds 0..$(SEEDS))
+
+.PHONY: sim-quick
+sim-quick: ## Likewise 500 times with the build of the tests: slower for a seed, and nothing else is compiled
+	@$(BUILD) --bin grove-simulation
+	@$(BIN)/grove-simulation --seeds 0..$(or $(QUICK_SEEDS),500)
 
 # In a copy of the sources under target/guards; nothing is changed here.
 .PHONY: guards
-guards: ## Take away each guard against a known bug and see its test fail: ONLY=updates (docs/guards.md)
-	@$(CARGO) run --quiet --package xtask --locked -- guards $(ONLY)
+guards: build-xtask ## Take away each guard against a known bug and see its test fail: ONLY=updates (docs/guards.md)
+	@$(XTASK) guards $(ONLY)
+
+.PHONY: guards-changed
+guards-changed: build-xtask ## Likewise those in files that the last ten commits changed, for five minutes at most
+	@$(XTASK) guards --changed 10 --minutes 5
 
 .PHONY: guards-page
-guards-page: ## Write the table of docs/guards.md from xtask/guards
-	@$(CARGO) run --quiet --package xtask --locked -- guard-page
+guards-page: build-xtask ## Write the table of docs/guards.md from xtask/guards
+	@$(XTASK) guard-page
 
 .PHONY: lint
-lint: ## Format, clippy, documentation, dependency directions, licences, generated files, table of guards
+lint: ## Format, clippy, documentation, dependency directions, licences, features, generated files, table of guards
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
-	$(CARGO) run --quiet --package xtask --locked -- tidy
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	@$(BUILD) --bin xtask --bin grove
+	$(XTASK) tidy
 	$(GROVE) crds --check crds
 
 .PHONY: crds
-crds: ## Write the CustomResourceDefinitions to crds/
+crds: build-grove ## Write the CustomResourceDefinitions to crds/
 	$(GROVE) crds --out crds
 
 .PHONY: manifests
-manifests: ## Write what `make test` expects of `grove manifests`: its default output, and the table in docs/rights.md
+manifests: build-grove ## Write what `make test` expects of `grove manifests`: its default output, and the table in docs/rights.md
 	$(GROVE) manifests --no-crds > crates/grove/tests/manifests/default.yaml
 	@table=$$($(GROVE) manifests --explain-rights) && text=$$(sed '/^| part /,$$d' docs/rights.md) && \
 		printf '%s\n\n%s\n' "$$text" "$$table" > docs/rights.md
 
 .PHONY: capabilities
-capabilities: ## Write what each scheduler can do to docs/backends/capabilities.md
+capabilities: build-grove ## Write what each scheduler can do to docs/backends/capabilities.md
 	@table=$$($(GROVE) backends --offline) && text=$$(sed '/^<!-- All below/q' docs/backends/capabilities.md) && \
 		printf '%s\n\n%s\n' "$$text" "$$table" > docs/backends/capabilities.md
 
 .PHONY: compat
 compat: ## Hold us against other projects' manifests and CRDs: make compat CORPUS=DIR
 	@test -d "$(CORPUS)/grove/crds" || { echo "give the folder with the other projects' files: make compat CORPUS=DIR"; exit 2; }
-	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-api --features compat --test compat --locked
-	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-plan --features compat --test compat --locked
-	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --package grove-scheduler --features compat --test compat --locked
-	@if command -v go >/dev/null; then $(MAKE) --no-print-directory operator && \
+	CORPUS="$(abspath $(CORPUS))" $(CARGO) test --workspace --locked --test compat -- --ignored
+	@if command -v go >/dev/null; then $(MAKE) --no-print-directory build-e2e && \
 		CORPUS="$(abspath $(CORPUS))" $(E2E) run --compat --schedulers kube; \
 	else echo "Go is missing: the samples were not sent to a real API server"; fi
 
@@ -82,7 +107,6 @@ bench-admission: ## Measure how long an admission takes: 5,000 reviews of a set 
 
 # ---- on a real control plane; needs Go, see e2e/cluster/README.md ----
 
-E2E = $(CARGO) run --quiet --locked --package grove-e2e --
 SCHEDULERS ?= kube,kai,volcano
 BACKENDS ?= plain
 ONLY ?=
@@ -91,40 +115,35 @@ ONLY ?=
 .PHONY: up
 up: ## Show it all: a control plane, the operator, a sample on simulated GPU racks. Ctrl-C ends it
 	@SCHEDULERS=kube e2e/cluster/build >/dev/null
-	@$(CARGO) build --locked --package grove --package grove-initc --package grove-e2e
+	@$(MAKE) --no-print-directory build-e2e
 	@$(E2E) up $(UP)
-
-# The harness starts the program that lies beside it.
-.PHONY: operator
-operator:
-	@$(CARGO) build --quiet --locked --package grove --package grove-initc
 
 .PHONY: cluster-bin
 cluster-bin: ## Build the control plane and schedulers that are missing: SCHEDULERS=kube skips KAI and Volcano
 	@SCHEDULERS="$(SCHEDULERS)" e2e/cluster/build
 
 .PHONY: cluster-up
-cluster-up: ## Start a real Kubernetes with simulated GPU racks: UP="--scheduler kai --racks 4"
+cluster-up: build-e2e ## Start a real Kubernetes with simulated GPU racks: UP="--scheduler kai --racks 4"
 	@$(E2E) cluster --detach $(UP)
 
 .PHONY: cluster-down
-cluster-down: ## End it
+cluster-down: build-e2e ## End it
 	@$(E2E) down
 
 .PHONY: bench-cluster
 bench-cluster: ## Measure the operator and a bare loop with 1,000 pods on a real control plane: BACKENDS=plain,kube,kai,volcano
-	@$(CARGO) build --quiet --locked --release --package grove
-	@$(CARGO) run --quiet --locked --release --package grove-e2e -- bench --backends "$(BACKENDS)"
+	@$(CARGO) build --locked --release --package grove
+	@$(CARGO) run --locked --release --package grove-e2e -- bench --backends "$(BACKENDS)"
 
 .PHONY: upgrade
-upgrade: operator ## Exchange the operator of another commit for this one and back under 1,000 pods: FROM=COMMIT
+upgrade: build-e2e ## Exchange the operator of another commit for this one and back under 1,000 pods: FROM=COMMIT
 	@test -n "$(FROM)" || { echo "say which commit was there before: make upgrade FROM=COMMIT"; exit 2; }
 	@$(E2E) upgrade --from "$(FROM)" $(UPGRADE)
 
 .PHONY: e2e
-e2e: operator ## Run the scenarios on a real control plane: ONLY=text, SCHEDULERS=kai
+e2e: build-e2e ## Run the quick scenarios, some of every area, on a real control plane: ONLY=text, SCHEDULERS=kai
 	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)"
 
 .PHONY: e2e-full
-e2e-full: operator ## Likewise, the whole matrix of features
+e2e-full: build-e2e ## Run all scenarios: the whole matrix of features
 	@$(E2E) run --full --only "$(ONLY)" --schedulers "$(SCHEDULERS)"

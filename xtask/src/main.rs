@@ -1,4 +1,4 @@
-//! Checks over the workspace itself, run by `make lint` as `cargo run -q -p xtask -- tidy`.
+//! Checks over the workspace itself, run by `make lint` as `xtask tidy`.
 //!
 //! Each check is a pure function from what it reads (`cargo metadata`, `deny.toml`, the tracked files) to
 //! findings. Here are only the arguments, the reading and the output. `guards` is more than a check, and takes minutes:
@@ -6,6 +6,7 @@
 
 mod bans;
 mod deps;
+mod features;
 mod finding;
 #[cfg(test)]
 mod fixture;
@@ -27,6 +28,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use finding::Finding;
+use guards::Selection;
 use metadata::Metadata;
 use policy::Policy;
 use tracked::TextFile;
@@ -41,10 +43,13 @@ Commands:
   deny   licences and crates are those that deny.toml allows
   sizes  no Rust file is too long to read
   words  no tracked file names a path of somebody's machine
+  features  every development build selects the same features, so that no crate is compiled twice
   guard-table  the table of guards fits the sources and docs/guards.md
   tidy   all of these
 
   guards [TEXT]  take each guard away (or those with TEXT in their title) in a copy, and see its test fail
+         --changed N  only those in files that the last N commits changed
+         --minutes N  begin no other after that time
   guard-page     write the table of docs/guards.md
 
 Exit code: 0 if all is well, 1 if there are findings or a check could not run, 2 if called wrongly.
@@ -57,11 +62,13 @@ enum Check {
     Deny,
     Sizes,
     Words,
+    Features,
     GuardTable,
 }
 
 impl Check {
-    const ALL: &[Self] = &[Self::Deps, Self::Deny, Self::Sizes, Self::Words, Self::GuardTable];
+    const ALL: &[Self] =
+        &[Self::Deps, Self::Deny, Self::Sizes, Self::Words, Self::Features, Self::GuardTable];
 
     fn name(self) -> &'static str {
         match self {
@@ -69,6 +76,7 @@ impl Check {
             Self::Deny => "deny",
             Self::Sizes => "sizes",
             Self::Words => "words",
+            Self::Features => "features",
             Self::GuardTable => "guard-table",
         }
     }
@@ -78,20 +86,19 @@ impl Check {
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
     Run(Vec<Check>),
-    /// Take guards away; those with this text in their title.
-    Guards(String),
+    /// Take guards away.
+    Guards(Selection),
     GuardPage,
     Help,
 }
 
 fn parse(arguments: &[String]) -> Result<Request, String> {
     let command = match arguments {
+        [command, more @ ..] if command == "guards" => return Selection::parse(more).map(Request::Guards),
         [command] => command,
-        [command, only] if command == "guards" => return Ok(Request::Guards(only.clone())),
         other => return Err(format!("expected one command, got {}", other.len())),
     };
     match command.as_str() {
-        "guards" => Ok(Request::Guards(String::new())),
         "guard-page" => Ok(Request::GuardPage),
         "tidy" => Ok(Request::Run(Check::ALL.to_vec())),
         "help" | "-h" | "--help" => Ok(Request::Help),
@@ -110,10 +117,10 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Request::Run(checks)) => run(&checks),
-        Ok(Request::Guards(only)) => {
+        Ok(Request::Guards(selection)) => {
             let root = Workspace::new().root;
             let target = guards::target(&root);
-            ended("guards", target.and_then(|it| guards::run(&root, &it, &only, say)))
+            ended("guards", target.and_then(|it| guards::run(&root, &it, &selection, say)))
         }
         Ok(Request::GuardPage) => {
             ended("guard-page", guards::write_page(&Workspace::new().root).map(|()| true))
@@ -201,6 +208,7 @@ impl Workspace {
                 Ok(report.findings)
             }
             Check::Words => Ok(words::check(self.files()?)),
+            Check::Features => features::check(&self.root),
             Check::GuardTable => guards::check(&self.root, self.files()?),
         }
     }
@@ -240,8 +248,9 @@ mod tests {
         assert_eq!(parsed(&["--help"]), Ok(Request::Help));
         assert_eq!(parsed(&[]), Err("expected one command, got 0".to_owned()));
         assert_eq!(parsed(&["deps", "deny"]), Err("expected one command, got 2".to_owned()));
-        assert_eq!(parsed(&["guards"]), Ok(Request::Guards(String::new())));
-        assert_eq!(parsed(&["guards", "updates"]), Ok(Request::Guards("updates".to_owned())));
+        assert_eq!(parsed(&["guards"]), Ok(Request::Guards(Selection::default())));
+        let updates = Selection { only: "updates".to_owned(), ..Selection::default() };
+        assert_eq!(parsed(&["guards", "updates"]), Ok(Request::Guards(updates)));
         assert_eq!(parsed(&["guard-page"]), Ok(Request::GuardPage));
         assert_eq!(parsed(&["dep"]), Err("unknown command `dep`".to_owned()));
     }

@@ -6,15 +6,17 @@ mod fit;
 mod fixture;
 mod page;
 mod scratch;
+mod selection;
 mod table;
 mod trial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use scratch::Scratch;
+pub(crate) use selection::Selection;
 use table::{Guard, Suite};
 use trial::Verdict;
 
@@ -35,51 +37,79 @@ pub(crate) fn write_page(root: &Path) -> Result<(), String> {
     fs::write(path, after).map_err(cannot)
 }
 
-/// Takes away every guard whose title contains `only`, one after the other. Whether every test noticed.
-pub(crate) fn run(root: &Path, target: &Path, only: &str, say: impl Fn(&str)) -> Result<bool, String> {
+/// Takes away the guards of `selection`, one after the other. Whether every test noticed.
+pub(crate) fn run(
+    root: &Path,
+    target: &Path,
+    selection: &Selection,
+    say: impl Fn(&str),
+) -> Result<bool, String> {
+    let began = Instant::now();
     let mut guards = table::load(root)?;
-    guards.retain(|it| it.mutation.is_some() && it.title().contains(only));
+    selection.choose(&mut guards, root)?;
     if guards.is_empty() {
-        return Err(format!("no guard is called {only:?}"));
+        say("no guard is in a file that changed");
+        return Ok(true);
     }
     let scratch = Scratch::copy(root, target)?;
-    say(&format!("{} guards; first their tests as they are, in {}", guards.len(), scratch.tree.display()));
-    let mut faults = 0;
-    for (suite, tests) in suites(&guards) {
+    say(&format!("{} guards, in {}", guards.len(), scratch.tree.display()));
+    let (mut tried, mut faults, mut last) = (0, 0, Duration::ZERO);
+    'all: for (suite, guards_here) in suites(&guards) {
+        if !selection.has_time(began.elapsed(), last) {
+            break;
+        }
+        let faults_before = faults;
+        let built = Instant::now();
+        let tests: BTreeSet<&str> = guards_here.iter().map(|it| it.test.path.as_str()).collect();
+        let tests: Vec<&str> = tests.into_iter().collect();
         let verdicts = trial::run(&scratch, suite, &tests)?;
         for (test, verdict) in tests.iter().zip(verdicts).filter(|it| it.1 != Verdict::Passed) {
             faults += 1;
             say(&format!("{test} of {} does not pass as it is: {}", suite.package, words(&verdict)));
         }
+        if faults > faults_before {
+            continue;
+        }
+        let (count, took) = (tests.len(), built.elapsed().as_secs());
+        say(&format!("{count} tests of {} pass as they are ({took} s)", suite.package));
+        for guard in guards_here {
+            if !selection.has_time(began.elapsed(), last) {
+                break 'all;
+            }
+            let built = Instant::now();
+            let attempt = || trial::run(&scratch, suite, &[guard.test.path.as_str()]);
+            let verdict = scratch.without(guard, attempt).map(|it| it.into_iter().next());
+            let (is_noticed, line) = judged(guard, verdict);
+            faults += usize::from(!is_noticed);
+            tried += 1;
+            last = built.elapsed();
+            say(&format!("[{tried:2}/{}] {line} ({} s)", guards.len(), last.as_secs()));
+        }
     }
-    if faults > 0 {
-        return Ok(false);
-    }
-    for (number, guard) in (1..).zip(&guards) {
-        let began = Instant::now();
-        let test = &guard.test;
-        let attempt = || trial::run(&scratch, &test.suite, &[test.path.as_str()]);
-        let verdict = scratch.without(guard, attempt).map(|it| it.into_iter().next());
-        let (is_noticed, line) = judged(guard, verdict);
-        faults += usize::from(!is_noticed);
-        say(&format!("[{number:2}/{}] {line} ({} s)", guards.len(), began.elapsed().as_secs()));
-    }
-    match faults {
-        0 => say(&format!("{} guards, and every one is missed by its test", guards.len())),
-        _ => say(&format!("{faults} of {} guards are not missed by their tests", guards.len())),
-    }
+    say(&outcome(tried, guards.len(), faults));
     Ok(faults == 0)
 }
 
-/// The tests of each suite, each once: a suite is built once for all of them.
-fn suites(guards: &[Guard]) -> BTreeMap<&Suite, Vec<&str>> {
-    let mut suites: BTreeMap<&Suite, Vec<&str>> = BTreeMap::new();
-    for guard in guards {
-        let tests = suites.entry(&guard.test.suite).or_default();
-        if !tests.contains(&guard.test.path.as_str()) {
-            tests.push(&guard.test.path);
-        }
+/// The last line.
+fn outcome(tried: usize, all: usize, faults: usize) -> String {
+    let untried = match all - tried {
+        0 => String::new(),
+        left => format!(", {left} not tried"),
+    };
+    match faults {
+        0 => format!("{tried} guards, and every one is missed by its test{untried}"),
+        _ => format!("{tried} guards, {faults} faults{untried}"),
     }
+}
+
+/// The guards of each suite, which is built once for all of them; the suite with the most guards first.
+fn suites(guards: &[Guard]) -> Vec<(&Suite, Vec<&Guard>)> {
+    let mut suites: BTreeMap<&Suite, Vec<&Guard>> = BTreeMap::new();
+    for guard in guards {
+        suites.entry(&guard.test.suite).or_default().push(guard);
+    }
+    let mut suites: Vec<_> = suites.into_iter().collect();
+    suites.sort_by_key(|(_, guards)| std::cmp::Reverse(guards.len()));
     suites
 }
 
@@ -116,14 +146,20 @@ mod tests {
     use fixture::guard;
 
     #[test]
-    fn a_suite_is_asked_once_for_each_test() {
-        let (mut second, mut third) = (guard("two"), guard("three"));
-        second.test.path = "tests::another".to_owned();
-        third.test.suite.file = Some("children".to_owned());
-        let guards = [guard("one"), guard("again"), second, third];
-        let suites = suites(&guards);
-        let tests: Vec<_> = suites.values().cloned().collect();
-        assert_eq!(tests, [vec!["tests::it_stands", "tests::another"], vec!["tests::it_stands"]]);
+    fn the_suite_with_the_most_guards_is_first() {
+        let mut other = guard("three");
+        other.test.suite.package = "a".to_owned();
+        let guards = [other, guard("one"), guard("two")];
+        let names: Vec<Vec<&str>> =
+            suites(&guards).iter().map(|it| it.1.iter().map(|it| it.name.as_str()).collect()).collect();
+        assert_eq!(names, [vec!["one", "two"], vec!["three"]]);
+    }
+
+    #[test]
+    fn what_was_not_tried_is_told() {
+        assert_eq!(outcome(3, 3, 0), "3 guards, and every one is missed by its test");
+        assert_eq!(outcome(2, 3, 0), "2 guards, and every one is missed by its test, 1 not tried");
+        assert_eq!(outcome(2, 3, 1), "2 guards, 1 faults, 1 not tried");
     }
 
     /// Only a test that ran and failed has missed its guard.

@@ -8,9 +8,17 @@ use std::process::Command;
 
 use super::table::Guard;
 
+/// Builds the crates of the copy without debug information.
+///
+/// The copy is built into the target folder of the workspace, so that third-party crates are not compiled again. Cargo tells the
+/// crates of two copies of a workspace apart by their settings alone: with equal settings it would take a crate without its guard
+/// for the crate itself.
+pub(crate) const APART: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "0");
+
 /// The copy, and where it is built.
 pub(crate) struct Scratch {
     pub(crate) tree: PathBuf,
+    /// That of the workspace itself: what both have in common, all of third parties, is built already.
     pub(crate) build: PathBuf,
     /// Held for as long as the copy is used: two at a time would change each other's.
     _lock: File,
@@ -20,8 +28,12 @@ impl Scratch {
     /// Copies what git knows of `root`, also what is not committed yet. What is equal already is left alone, so that cargo
     /// does not build it again; what an earlier run left changed is put right.
     pub(crate) fn copy(root: &Path, target: &Path) -> Result<Self, String> {
+        let manifest = root.join("Cargo.toml");
+        let manifest = fs::read_to_string(&manifest)
+            .map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
+        is_apart(&manifest)?;
         let folder = target.join("guards");
-        let (tree, build) = (folder.join("tree"), folder.join("build"));
+        let (tree, build) = (folder.join("tree"), target.to_owned());
         let cannot = |error: io::Error| format!("cannot copy the sources to {}: {error}", tree.display());
         fs::create_dir_all(&tree).map_err(cannot)?;
         let lock = File::create(folder.join("lock")).map_err(cannot)?;
@@ -61,6 +73,35 @@ impl Scratch {
         let result = attempt();
         fs::write(&path, before).map_err(cannot)?;
         result
+    }
+}
+
+/// Whether a workspace with this manifest has other settings than [`APART`].
+fn is_apart(manifest: &str) -> Result<(), String> {
+    let manifest: toml::Table = manifest.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let debug = |path: &[&str]| {
+        let mut value = manifest.get("profile")?;
+        for key in path {
+            value = value.get(key)?;
+        }
+        value.get("debug").cloned()
+    };
+    let has_none = |value: &toml::Value| {
+        value.as_bool() == Some(false) || value.as_integer() == Some(0) || value.as_str() == Some("none")
+    };
+    if debug(&["dev"]).is_some_and(|it| has_none(&it)) {
+        return Err(
+            "[profile.dev] has no debug information, by which the copy differs from the workspace: see \
+                    xtask/src/guards/scratch.rs"
+                .to_owned(),
+        );
+    }
+    match debug(&["dev", "package", "*"]) {
+        Some(it) if has_none(&it) => Ok(()),
+        _ => Err(
+            "[profile.dev.package.\"*\"] has debug information: third-party crates would be compiled again"
+                .to_owned(),
+        ),
     }
 }
 
@@ -113,12 +154,28 @@ mod tests {
         folder
     }
 
+    const SETTINGS: &str = "[profile.dev]\ndebug = 1\n[profile.dev.package.\"*\"]\ndebug = false\n";
+
+    #[test]
+    fn a_copy_that_cargo_takes_for_the_workspace_is_refused() {
+        assert_eq!(is_apart(SETTINGS), Ok(()));
+        for (from, to) in
+            [("debug = 1", "debug = 0"), ("debug = 1", "debug = \"none\""), ("debug = 1", "debug = false")]
+        {
+            assert!(is_apart(&SETTINGS.replace(from, to)).is_err(), "{to}");
+        }
+        assert!(is_apart(&SETTINGS.replace("debug = false", "")).is_err());
+    }
+
     fn sources(root: &Path) {
         let run = Command::new("git").args(["init", "--quiet"]).current_dir(root).status().unwrap();
         assert!(run.success());
-        for (path, text) in
-            [(".gitignore", "/out/\n"), ("crates/p/src/a.rs", "if old {}"), ("out/x", "built")]
-        {
+        for (path, text) in [
+            (".gitignore", "/out/\n"),
+            ("Cargo.toml", SETTINGS),
+            ("crates/p/src/a.rs", "if old {}"),
+            ("out/x", "built"),
+        ] {
             write(&root.join(path), text.as_bytes()).unwrap();
         }
     }

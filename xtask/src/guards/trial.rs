@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 
-use super::scratch::Scratch;
+use super::scratch::{self, Scratch};
 use super::table::Suite;
 
 /// What came of a test.
@@ -21,12 +21,16 @@ pub(crate) fn run(scratch: &Scratch, suite: &Suite, tests: &[&str]) -> Result<Ve
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["test", "--locked", "--color", "never", "--package", &suite.package]);
+    // With the features of every other build (xtask/src/features.rs).
+    command.args(["--package", "grove-dev"]);
     match &suite.file {
         None => command.arg("--lib"),
         Some(file) => command.args(["--test", file]),
     };
     command.args(["--", "--exact"]).args(tests);
     command.current_dir(&scratch.tree).env("CARGO_TARGET_DIR", &scratch.build);
+    let (variable, value) = scratch::APART;
+    command.env(variable, value);
     let output = command.output().map_err(|error| format!("cannot run cargo test: {error}"))?;
     let (said, trouble) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     Ok(tests.iter().map(|it| verdict(it, &said, &trouble)).collect())
