@@ -146,4 +146,4 @@ e2e: build-e2e ## Run the quick scenarios, some of every area, on a real control
 
 .PHONY: e2e-full
 e2e-full: build-e2e ## Run all scenarios: the whole matrix of features
-	@$(E2E) run --full --only "$(ONLY)" --schedulers "$(SCHEDULERS)"
+	@$(E2E) run --full --record docs/status.md --only "$(ONLY)" --schedulers "$(SCHEDULERS)"

@@ -66,6 +66,12 @@ enum Command {
         /// The whole matrix.
         #[arg(long)]
         full: bool,
+        /// Clusters that run at the same time.
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
+        clusters: u8,
+        /// With --full: the page on which a run without failures is noted.
+        #[arg(long, requires = "full")]
+        record: Option<PathBuf>,
         /// Scenarios over other projects' files, which are in the folder CORPUS.
         #[arg(long)]
         compat: bool,
@@ -150,10 +156,11 @@ async fn run(command: Command) -> Result<bool> {
             }
             Ok(true)
         }
-        Command::Run { only, schedulers, full, compat, folder } => {
+        Command::Run { only, schedulers, full, compat, folder, clusters, record } => {
             let schedulers: BTreeSet<Scheduler> = schedulers.into_iter().collect();
-            let whole = only.is_empty() && !compat && schedulers.contains(&Scheduler::Kube);
-            let selection = Selection { only, schedulers, full, folder: std::path::absolute(folder)?, whole };
+            let whole = full && only.is_empty() && !compat && schedulers.len() == 3;
+            let (folder, clusters) = (std::path::absolute(folder)?, usize::from(clusters));
+            let selection = Selection { only, schedulers, full, folder, clusters, whole, record };
             scenario::run(if compat { scenarios::COMPAT } else { scenarios::ALL }, &selection).await
         }
         Command::Bench(options) => bench::run(options).await.map(|()| true),

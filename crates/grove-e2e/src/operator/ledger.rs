@@ -110,6 +110,12 @@ impl Ledger {
         Ok(refused.into_iter().collect())
     }
 
+    /// Adds what is known from other clusters.
+    pub fn add(&mut self, other: Self) {
+        self.granted.extend(other.granted);
+        self.used.extend(other.used);
+    }
+
     /// Whether an operator ran at all.
     pub fn is_empty(&self) -> bool {
         self.used.is_empty()

@@ -1,17 +1,20 @@
-//! Runs the table: one cluster for all scenarios that need the same, one scenario after the other.
+//! Runs the table: clusters side by side, on each one scenario after the other.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use futures::future::try_join_all;
 
 use super::{
     Context, Scenario, Skip, cleanup, evidence,
-    report::{Ending, Tally},
-    skips,
+    queue::{Kind, Queue},
+    report::{Ending, Tally, record},
+    skips, tier,
 };
 use crate::{
     cluster::{Cluster, Gates, Options, Programs, Scheduler},
@@ -31,71 +34,126 @@ pub struct Selection {
     pub full: bool,
     /// Where clusters keep their files.
     pub folder: PathBuf,
+    /// Clusters that run at the same time.
+    pub clusters: usize,
     /// Whether these are all scenarios of the operator: then what its account may do has to be used by one of them.
     pub whole: bool,
+    /// The page on which the outcome of the whole matrix is noted.
+    pub record: Option<PathBuf>,
 }
 
 impl Selection {
-    fn takes(&self, scenario: &Scenario, scheduler: Scheduler) -> bool {
+    fn takes(&self, scenario: &Scenario, (scheduler, gates): Kind) -> bool {
+        // Who names a scenario wants it, however long it takes.
+        let is_quick = !self.only.is_empty() || !tier::is_full_only(&label(scheduler, gates), scenario.name);
         scenario.name.contains(&self.only)
             && self.schedulers.contains(&scheduler)
-            && (self.full || !scenario.full_only)
+            && (self.full || (!scenario.full_only && is_quick))
+    }
+}
+
+/// What the clusters of a run have in common.
+struct Run {
+    queue: Queue,
+    programs: BTreeMap<Scheduler, Programs>,
+    tally: Mutex<Tally>,
+    folder: PathBuf,
+}
+
+impl Run {
+    fn tell(&self, name: &str, on: &str, took: Duration, ending: Ending) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(name, on, took, ending);
     }
 }
 
 /// Runs what `selection` takes of `tables`; whether all is well.
 pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Result<bool> {
-    let table: Vec<&Scenario> = tables.iter().flat_map(|it| it.iter()).collect();
-    let clusters: BTreeSet<(Scheduler, Gates)> = table
-        .iter()
-        .flat_map(|scenario| {
-            scenario.on.iter().filter(|(scheduler, _)| selection.takes(scenario, *scheduler))
-        })
-        .copied()
-        .collect();
-    let (mut tally, mut ledger) = (Tally::default(), Ledger::default());
-    for (scheduler, gates) in clusters {
-        let on = label(scheduler, gates);
-        let started = Instant::now();
-        let programs = Programs::find(scheduler.name()).await?;
-        let folder = selection.folder.join(&on);
-        let cluster = Cluster::start(Options { folder: folder.clone(), gates, scheduler }, programs).await?;
-        anstream::println!("---- {on}: cluster up in {:.1} s", started.elapsed().as_secs_f64());
-        let mut context = Context::new(cluster).await?;
-        let mut all_well = true;
-        let here = |it: &&&Scenario| it.on.contains(&(scheduler, gates)) && selection.takes(it, scheduler);
-        for scenario in table.iter().filter(here) {
-            let started = Instant::now();
-            let ending = one(&mut context, scenario).await;
-            all_well &= !matches!(ending, Ending::Failed(_));
-            // Told before anything else can go wrong.
-            tally.add(scenario.name, &on, started.elapsed(), ending);
-            ledger.note(&context.cluster).await?;
+    let began = Instant::now();
+    let table = tables.iter().flat_map(|it| it.iter());
+    let runs = table.flat_map(|scenario| {
+        let kinds = scenario.on.iter().filter(|kind| selection.takes(scenario, **kind));
+        kinds.map(move |kind| (*kind, scenario))
+    });
+    let queue = Queue::new(runs);
+    let mut programs = BTreeMap::new();
+    for (scheduler, _) in queue.kinds() {
+        if !programs.contains_key(&scheduler) {
+            programs.insert(scheduler, Programs::find(scheduler.name()).await?);
         }
-        let refused = ledger.read(&context.cluster)?;
-        if !refused.is_empty() {
-            all_well = false;
-            let text = format!("  the operator's account may not: {}", refused.join("; "));
-            tally.add("rights_nothing_refused", &on, Duration::ZERO, Ending::Failed(text));
-        }
-        context.cluster.stop().await?;
-        // Logs are kept where somebody will want them.
-        if all_well {
-            let _ = std::fs::remove_dir_all(&folder);
-        }
+    }
+    let folder = selection.folder.clone();
+    let run = Arc::new(Run { queue, programs, tally: Mutex::default(), folder });
+    let workers = (1..=selection.clusters).map(|number| tokio::spawn(work(Arc::clone(&run), number)));
+    let mut ledger = Ledger::default();
+    for part in try_join_all(workers).await.context("a scenario panicked")? {
+        ledger.add(part);
     }
     if !ledger.is_empty() && selection.whole {
         anstream::println!("{}", ledger.summary());
         let in_vain = ledger.in_vain();
         if !in_vain.is_empty() {
             let text = format!("  nothing uses: {}", in_vain.join("; "));
-            tally.add("rights_nothing_in_vain", "all", Duration::ZERO, Ending::Failed(text));
+            run.tell("rights_nothing_in_vain", "all", Duration::ZERO, Ending::Failed(text));
         }
     }
-    Ok(tally.close())
+    let tally = run.tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let all_well = tally.close(began.elapsed());
+    if let Some(page) = selection.record.as_ref().filter(|_| all_well && selection.whole) {
+        record(page, &tally, began.elapsed())?;
+    }
+    Ok(all_well)
 }
 
-fn label(scheduler: Scheduler, gates: Gates) -> String {
+/// Starts one cluster after the other, for as long as there is work for one; what the operator's accounts did there.
+async fn work(run: Arc<Run>, number: usize) -> Ledger {
+    let mut ledger = Ledger::default();
+    while let Some(kind) = run.queue.open_cluster() {
+        if let Err(error) = on_cluster(&run, number, kind, &mut ledger).await {
+            run.tell(
+                "rig_cluster",
+                &label(kind.0, kind.1),
+                Duration::ZERO,
+                Ending::Failed(format!("  {error:#}")),
+            );
+        }
+    }
+    ledger
+}
+
+async fn on_cluster(run: &Run, number: usize, kind: Kind, ledger: &mut Ledger) -> Result<()> {
+    let (scheduler, gates) = kind;
+    let on = label(scheduler, gates);
+    let started = Instant::now();
+    let folder = run.folder.join(format!("{on}-{number}"));
+    let programs = run.programs.get(&scheduler).context("no programs")?.clone();
+    let cluster = Cluster::start(Options { folder: folder.clone(), gates, scheduler }, programs).await?;
+    anstream::println!("---- {on}: cluster up in {:.1} s", started.elapsed().as_secs_f64());
+    let mut context = Context::new(cluster).await?;
+    let mut all_well = true;
+    while let Some(scenario) = run.queue.next(kind) {
+        let started = Instant::now();
+        let ending = one(&mut context, scenario).await;
+        all_well &= !matches!(ending, Ending::Failed(_));
+        // Told before anything else can go wrong.
+        run.tell(scenario.name, &on, started.elapsed(), ending);
+        ledger.note(&context.cluster).await?;
+    }
+    let refused = ledger.read(&context.cluster)?;
+    if !refused.is_empty() {
+        all_well = false;
+        let text = format!("  the operator's account may not: {}", refused.join("; "));
+        run.tell("rights_nothing_refused", &on, Duration::ZERO, Ending::Failed(text));
+    }
+    context.cluster.stop().await?;
+    // Logs are kept where somebody will want them.
+    if all_well {
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    Ok(())
+}
+
+/// How a kind of cluster is called.
+pub(super) fn label(scheduler: Scheduler, gates: Gates) -> String {
     match gates {
         Gates::All => scheduler.name().to_owned(),
         Gates::Workload => format!("{}-workload", scheduler.name()),
@@ -104,7 +162,6 @@ fn label(scheduler: Scheduler, gates: Gates) -> String {
         Gates::ApiOnly => format!("{}-api-only", scheduler.name()),
     }
 }
-
 async fn one(context: &mut Context, scenario: &Scenario) -> Ending {
     let mark = context.log.mark();
     let scheduler = context.scheduler();

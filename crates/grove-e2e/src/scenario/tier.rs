@@ -1,0 +1,63 @@
+//! What `make e2e` leaves to `make e2e-full`: `e2e/full-only.txt`, one line each: cluster, scenario, reason.
+
+/// The checked-in list.
+const LIST: &str = include_str!("../../../../e2e/full-only.txt");
+
+/// Whether `scenario` on the cluster called `cluster` is run by `make e2e-full` alone.
+pub(super) fn is_full_only(cluster: &str, scenario: &str) -> bool {
+    parse(LIST).any(|it| it == (cluster, scenario))
+}
+
+fn parse(list: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = list.lines().filter(|it| !it.trim().is_empty() && !it.starts_with('#'));
+    lines.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?, words.next()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{scenario::run::label, scenarios};
+
+    /// Cluster, scenario, and whether `make e2e` runs it.
+    fn runs() -> Vec<(String, &'static str, bool)> {
+        let scenarios = scenarios::ALL.iter().flat_map(|it| it.iter());
+        scenarios
+            .flat_map(|scenario| {
+                scenario.on.iter().map(|(scheduler, gates)| {
+                    let cluster = label(*scheduler, *gates);
+                    let quick = !scenario.full_only && !is_full_only(&cluster, scenario.name);
+                    (cluster, scenario.name, quick)
+                })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn lines_name_scenarios_that_would_run_otherwise() {
+        let runs = runs();
+        for (cluster, scenario) in parse(LIST) {
+            let known = runs.iter().any(|it| it.0 == cluster && it.1 == scenario);
+            assert!(known, "e2e/full-only.txt: there is no {scenario} on {cluster}");
+        }
+        let lines: Vec<_> = parse(LIST).collect();
+        assert_eq!(lines.len(), lines.iter().collect::<BTreeSet<_>>().len(), "a line is there twice");
+    }
+
+    /// The quick tier misses nothing but variants: each area runs on every scheduler for which it has a scenario.
+    #[test]
+    fn every_area_and_every_scheduler_is_in_the_quick_tier() {
+        let areas = |only_quick: bool| -> BTreeSet<(String, String)> {
+            let area = |name: &str| name.split('_').next().unwrap_or_default().to_owned();
+            let scheduler = |cluster: &str| cluster.split('-').next().unwrap_or_default().to_owned();
+            let runs = runs().into_iter().filter(|it| it.2 || !only_quick);
+            runs.map(|(cluster, name, _)| (area(name), scheduler(&cluster))).collect()
+        };
+        let missing: Vec<_> = areas(false).difference(&areas(true)).cloned().collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}
