@@ -37,6 +37,7 @@ struct Notes {
     failed: Pause,
     errors: Vec<LastError>,
     status_written: Option<Instant>,
+    was_scheduled: bool,
     collected: Option<Instant>,
     no_effect: Option<(String, String)>,
     hash: Option<Hash>,
@@ -197,6 +198,16 @@ impl Memory {
     /// The status of an object was written.
     pub(crate) fn status_written(&self, uid: &str) {
         self.note(uid, |notes| notes.status_written = Some(Instant::now()));
+    }
+
+    /// The minimum of a clique is bound, or was: that is written later.
+    pub(crate) fn saw_scheduled(&self, uid: &str) {
+        self.note(uid, |notes| notes.was_scheduled = true);
+    }
+
+    /// Whether the minimum of a clique was seen bound since the operator started.
+    pub(crate) fn was_scheduled(&self, uid: &str) -> bool {
+        self.look(uid, |notes| notes.was_scheduled) == Some(true)
     }
 
     pub(crate) fn since_status_written(&self, uid: &str) -> Option<Duration> {

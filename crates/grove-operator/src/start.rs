@@ -33,6 +33,8 @@ const DEADLINE: Duration = Duration::from_mins(2);
 const STATUS_WORKERS: usize = 4;
 /// Likewise for sets.
 const SET_STATUS_WORKERS: usize = 2;
+/// Sets whose units are restarted at a time.
+const RECOVERY_WORKERS: usize = 2;
 /// Deleted gangs that may wait to be cleared away.
 const LEFTOVERS: usize = 1_024;
 
@@ -101,6 +103,7 @@ impl Operator {
                 gangs: Queue::new("podgang", queues),
                 status: Queue::new("status", queues),
                 set_status: Queue::new("podcliqueset-status", queues),
+                recovery: Queue::new("recovery", queues),
                 backends: Queue::new("schedulerbackend", queues),
                 bindings: Queue::new("clustertopologybinding", queues),
                 topologies: Queue::new("topology", queues),
@@ -234,6 +237,9 @@ impl Operator {
             1,
             |it, name| async move { it.reconcile_topology(name).await },
         );
+        attend(run, grove, &queues.recovery, RECOVERY_WORKERS, |it, key| async move {
+            it.reconcile_recovery(key).await
+        });
         for (queue, workers) in [(&queues.status, STATUS_WORKERS), (&queues.set_status, SET_STATUS_WORKERS)] {
             attend(run, grove, queue, workers, |it, key| async move { it.reconcile_status(key).await });
         }
@@ -253,6 +259,7 @@ impl Operator {
         queues.gangs.close();
         queues.status.close();
         queues.set_status.close();
+        queues.recovery.close();
         queues.backends.close();
         queues.bindings.close();
         queues.topologies.close();

@@ -110,6 +110,10 @@ pub struct PodCliqueStatus {
     /// Progress of an update.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_progress: Option<PodCliqueUpdateProgress>,
+    /// Whether minAvailable pods have ever been bound to nodes at once. Gang termination restarts only what has. Absent where another
+    /// version wrote the status. Ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was_scheduled: Option<bool>,
     /// The last restart of all its pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<UnitRestart>,

@@ -4,7 +4,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Condition;
+use super::{Condition, Time};
 
 /// What has to be placed together.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
@@ -105,4 +105,10 @@ pub struct PodGangStatus {
     /// How well the gang is placed, 1.0 being best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement_score: Option<f64>,
+    /// When the gang was last bound to nodes, also where it is not any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_scheduled: Option<Time>,
+    /// When the gang last became ready, also where it is not any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_ready: Option<Time>,
 }

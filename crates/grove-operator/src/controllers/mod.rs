@@ -10,6 +10,8 @@ mod gang;
 mod group;
 mod growth;
 mod node_loss;
+mod observe;
+mod recovery;
 mod restart_policy;
 mod revisions;
 mod scheduling;
@@ -17,7 +19,6 @@ mod set;
 mod start_order;
 mod status;
 mod story;
-mod termination;
 mod topology;
 mod update;
 
@@ -59,6 +60,8 @@ pub(crate) struct Queues {
     pub(crate) status: Queue<StatusKey>,
     /// Sets apart: there are few, each speaks for many objects, and none should wait for the reports on those.
     pub(crate) set_status: Queue<StatusKey>,
+    /// Sets of which units may have to be restarted. Apart from their status: that may be paced, or refused.
+    pub(crate) recovery: Queue<Key>,
     /// Names of scheduler backends.
     pub(crate) backends: Queue<String>,
     /// Names of ClusterTopologyBindings.
@@ -76,6 +79,18 @@ impl Queues {
     /// Likewise, but what changes at the same time is looked at together.
     pub(crate) fn report_soon(&self, key: StatusKey) {
         self.of(&key).add_after(key, GATHER);
+    }
+
+    /// Something below a set changed: it is reported on, and units of it may have to be restarted.
+    pub(crate) fn look_at_set(&self, set: Key) {
+        self.recovery.add(set.clone());
+        self.report(StatusKey::Set(set));
+    }
+
+    /// Likewise, but what changes at the same time is looked at together.
+    pub(crate) fn look_at_set_soon(&self, set: Key) {
+        self.recovery.add_after(set.clone(), GATHER);
+        self.report_soon(StatusKey::Set(set));
     }
 
     fn of(&self, key: &StatusKey) -> &Queue<StatusKey> {

@@ -1,4 +1,5 @@
-//! Node loss: what the planner is shown of a clique's nodes; pods that hang on a lost one; units that move as a whole.
+//! Node loss: what the planner is shown of a clique's nodes; pods that hang on a lost one. Units that move as a whole are restarted
+//! by `recovery`.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -9,11 +10,7 @@ use grove_api::{
     },
     wire::{PodClique, PodCliqueStatus},
 };
-use grove_plan::{
-    node_loss::{Seen, replace},
-    nodes::NodeFact,
-    status::SetReport,
-};
+use grove_plan::{node_loss::Seen, nodes::NodeFact};
 use grove_runtime::{Delete, EventKind};
 use tracing::warn;
 
@@ -66,16 +63,6 @@ impl Grove {
             self.tell(clique, EventKind::Warning, POD_REMOVED, "RemovePod", note);
         }
         Ok(stuck.next.map(|it| self.until(it)))
-    }
-
-    /// Restarts units whose domain no longer fits since a node of it is lost. When to look again.
-    pub(super) async fn place_anew(&self, report: &SetReport<'_>) -> Result<Option<Duration>, Error> {
-        let Some(patience) = self.node_loss else { return Ok(None) };
-        let plan = replace::plan(report, patience.replace_unit_after);
-        for restart in &plan.restarts {
-            self.restart(report, restart).await?;
-        }
-        Ok(plan.next.map(|it| self.until(it)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Restart policies: notes what they restart and what they do not any more, and which pods that failed a clique replaces.
+//! Restart policies of single pods: which of those that failed a clique replaces. Larger units are restarted by `recovery`.
 
 use std::time::Duration;
 
@@ -9,11 +9,10 @@ use grove_api::{
 use grove_plan::{
     facts::PodFact,
     pods::Ended,
-    restart_policy::{self, Exhausted, FailedPods, PolicyPlan, Rules},
-    status::{SetReport, status_patch},
+    restart_policy::{self, FailedPods, Rules},
+    status::status_patch,
 };
 use grove_runtime::EventKind;
-use tracing::info;
 
 use super::{Grove, uid, version};
 use crate::{error::Error, key::Key};
@@ -26,28 +25,6 @@ pub(super) struct EndedPods {
 }
 
 impl Grove {
-    /// Restarts units of which a container failed.
-    pub(super) async fn restart_by_policy(&self, report: &SetReport<'_>) -> Result<PolicyPlan, Error> {
-        let plan = restart_policy::plan(report);
-        for restart in &plan.restarts {
-            self.restart(report, restart).await?;
-        }
-        for exhausted in &plan.exhausted {
-            self.exhaust(report, exhausted).await?;
-        }
-        Ok(plan)
-    }
-
-    /// Notes on every clique of a unit that nothing restarts it any more.
-    async fn exhaust(&self, report: &SetReport<'_>, exhausted: &Exhausted) -> Result<(), Error> {
-        let set = report.set;
-        info!(set = ?Key::of(set), unit = %exhausted.unit, "its restart budget is exhausted");
-        self.note(report, &exhausted.cliques, |old| exhausted.noted(old)).await?;
-        // Told when all of them say so, whoever began it.
-        self.tell(set, EventKind::Warning, reasons::EXHAUSTED, "Restart", exhausted.words.clone());
-        Ok(())
-    }
-
     /// Decides on the pods of a clique that ended. What is counted is noted before any of them goes: who dies in between
     /// counts one that did not happen, and never forgets one.
     pub(super) async fn ended_pods(

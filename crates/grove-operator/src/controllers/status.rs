@@ -1,7 +1,7 @@
 //! Writes what is, where it differs from what is written. A changed condition is written at once; counters alone once a
 //! second at most.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use grove_api::{
     constants::{events::pod_clique as reasons, labels},
@@ -11,7 +11,7 @@ use grove_plan::{
     children::clique_patch,
     facts::{Tally, index_label, template_hash},
     gang::Seen as GangSeen,
-    layout::{self, count, set_name, set_namespace},
+    layout::{self, count, set_name},
     objects,
     restart_policy::Rules,
     rollout::{self, Pace},
@@ -93,6 +93,7 @@ impl Grove {
         let report = CliqueReport {
             clique: &clique,
             tally: Tally::of(pods.iter().map(|it| &it.fact), own),
+            was_scheduled: self.memory.was_scheduled(uid(clique.as_ref())),
             refusal: refusal.as_ref(),
             set: set_name(&set),
             generation_hash: &hash,
@@ -106,6 +107,10 @@ impl Grove {
             now: self.now(),
         };
         let new = status::clique(&report);
+        if new.was_scheduled == Some(true) {
+            // It may be over before it is written.
+            self.memory.saw_scheduled(uid(clique.as_ref()));
+        }
         let lost = written.is_some_and(|it| it.scheduled_replicas > 0) && new.scheduled_replicas == 0;
         let mode = mode(&set);
         let outcome = self.write_status(cache, clique.as_ref(), written, &new, mode).await?;
@@ -130,7 +135,7 @@ impl Grove {
         Tally::of(self.seen.pods_of(uid(clique)).iter().map(|it| &it.fact), template_hash(&clique.metadata))
     }
 
-    fn state<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> CliqueState<'a> {
+    pub(super) fn state<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> CliqueState<'a> {
         // Nearly always it is of the template that it has noted, or of the only one that there has ever been. A template that is
         // not noted yet is nobody's measure: the update begins with the note.
         let is_behind = !is_of_noted_template(clique)
@@ -198,33 +203,22 @@ impl Grove {
         if set.metadata.deletion_timestamp.is_some() || is_between {
             return Ok(Outcome::Done);
         }
-        let of_set = joined(set_namespace(&set), set_name(&set));
-        let cliques: Vec<Arc<PodClique>> = self.seen.cliques.by_set.get(&of_set);
-        let states: BTreeMap<&str, CliqueState<'_>> =
-            by_name(&cliques).into_iter().map(|(name, clique)| (name, self.state(&set, clique))).collect();
-        let groups = self.seen.groups.of_owner(uid(set.as_ref()));
+        let children = self.children_of(&set);
         let gangs = self.seen.gangs.of_owner(uid(set.as_ref()));
-        let topology = self.topology(&set);
         let report = SetReport {
-            set: &set,
-            cliques: states,
-            groups: by_name(&groups),
+            state: self.observe(&set, &children),
             gangs: gangs.iter().map(Arc::as_ref).collect(),
-            topology: self.topology_seen(topology.as_ref()),
-            passed_over: self.passed_over(&set, topology.as_ref()),
-            generation_hash: self.noted_hash(&set),
+            passed_over: self.passed_over(&set, children.topology.as_ref()),
             update: self.update_seen(&set),
             errors: self.memory.errors(uid(set.as_ref())),
             acted: self.memory.acted(uid(set.as_ref())),
-            now: self.now(),
         };
         let new = status::set(&report);
         let late = status::update_deadline(&report, new.update_progress.as_ref());
-        let late = late.filter(|it| *it > report.now).map(|it| self.until(it));
+        let late = late.filter(|it| *it > report.state.now).map(|it| self.until(it));
         let outcome = self.write_status(cache, set.as_ref(), set.status.as_ref(), &new, Mode::Prompt).await?;
-        let next = self.terminate(&report).await?;
         // An update that is stuck says so when it is.
-        Ok(sooner(sooner(outcome, next), late))
+        Ok(sooner(outcome, late))
     }
 
     /// How long to wait until the status of an object is written again.

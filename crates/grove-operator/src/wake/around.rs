@@ -69,7 +69,7 @@ impl Grove {
             self.queues.report(StatusKey::Group(Key::new(namespace, group)));
         }
         if let Some(set) = self.seen.set_key_of(&clique.metadata) {
-            self.queues.report_soon(StatusKey::Set(set));
+            self.queues.look_at_set_soon(set);
         }
     }
 

@@ -78,7 +78,7 @@ impl Grove {
         let asked = old.is_none_or(|old| differs(&old.metadata, &set.metadata));
         if asked {
             self.queues.sets.add(key.clone());
-            self.queues.report(StatusKey::Set(key.clone()));
+            self.queues.look_at_set(key.clone());
         }
         // What was looked at without the set was left alone.
         // And one that waits for a template that is set back meanwhile goes on with the one it has.
@@ -99,7 +99,7 @@ impl Grove {
             }
         }
         if old.is_some_and(|old| hash(old) != hash(set)) {
-            self.queues.report(StatusKey::Set(key.clone()));
+            self.queues.look_at_set(key.clone());
             for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
                 self.queues.report(StatusKey::Clique(Key::of(clique.as_ref())));
             }
@@ -115,6 +115,7 @@ impl Grove {
                 || rollout::pace(old) != rollout::pace(set)
                 || restart_policy(old) != restart_policy(set)
         }) {
+            self.queues.recovery.add(key);
             self.wake_turns(set);
         }
     }
@@ -165,7 +166,7 @@ impl Grove {
             }
         }
         if let Some(set) = set {
-            self.queues.report(StatusKey::Set(set));
+            self.queues.look_at_set(set);
         }
     }
 
@@ -236,7 +237,7 @@ impl Grove {
             if new.is_none() {
                 self.queues.sets.add(set.clone());
             }
-            self.queues.report(StatusKey::Set(set));
+            self.queues.look_at_set(set);
         }
         // Last: this calls a backend, which may be anybody's.
         if let Some(left) = old.filter(|_| new.is_none()).and_then(|old| self.left_by(old)) {

@@ -53,7 +53,7 @@ impl Grove {
         if let Some(group) = &pod.group {
             self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
         }
-        self.queues.report_soon(StatusKey::Set(set));
+        self.queues.look_at_set_soon(set);
     }
 
     /// What was scaled out waits for its base gang.

@@ -40,7 +40,7 @@ impl Grove {
                 self.wake_group_of(&clique);
             }
             if let Some(set) = self.seen.set_key_of(&gang.metadata) {
-                self.queues.report(StatusKey::Set(set));
+                self.queues.look_at_set(set);
             }
             self.queues.report(StatusKey::Gang(key));
         }

@@ -7,11 +7,7 @@ use grove_runtime::Change;
 use kube::api::DynamicObject;
 
 use super::asks;
-use crate::{
-    controllers::Grove,
-    key::{Key, StatusKey},
-    seen::NodeView,
-};
+use crate::{controllers::Grove, key::Key, seen::NodeView};
 
 /// For how long a binding gathers changes of nodes before it looks at them.
 const NODES: Duration = Duration::from_secs(1);
@@ -70,7 +66,7 @@ impl Grove {
                 self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
                 self.queues.gangs.add(Key::of(gang.as_ref()));
             }
-            self.queues.report(StatusKey::Set(Key::of(set.as_ref())));
+            self.queues.look_at_set(Key::of(set.as_ref()));
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn snapshot(world: &World) -> Vec<String> {
 }
 
 fn clean(value: &mut Value, aliases: &BTreeMap<String, String>) {
-    const DROPPED: [&str; 8] = [
+    const DROPPED: [&str; 10] = [
         "uid",
         "resourceVersion",
         "creationTimestamp",
@@ -53,6 +53,8 @@ fn clean(value: &mut Value, aliases: &BTreeMap<String, String>) {
         "generation",
         "observedGeneration",
         "lastTransitionTime",
+        "lastScheduled",
+        "lastReady",
         "generateName",
     ];
     match value {

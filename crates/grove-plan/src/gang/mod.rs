@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub use self::minima::{PATIENCE, Waiting, may_follow, may_grow};
 use grove_api::{
     constants::{annotations, conditions, gates},
-    wire::{NamespacedName, PodClique, PodGang, PodGroup},
+    wire::{Condition, NamespacedName, PodClique, PodGang, PodGangStatus, PodGroup},
 };
 use serde_json::Value;
 
@@ -183,15 +183,19 @@ pub fn is_scheduled(seen: &Seen<'_>) -> bool {
         && seen.cliques.values().all(|it| it.clique.is_some() && it.tally().scheduled >= it.minimum())
 }
 
+/// Whether the minimum of every clique has ever been bound to nodes, as the status says.
+pub(crate) fn was_placed(status: &PodGangStatus) -> bool {
+    let is_it = |it: &Condition| {
+        it.type_ == conditions::pod_gang::UNHEALTHY
+            || (it.type_ == conditions::pod_gang::SCHEDULED && it.status == "True")
+    };
+    status.last_scheduled.is_some() || status.conditions.iter().any(is_it)
+}
+
 /// Pods that were bound although the gang has never been complete: how many, and in words. A scheduler that knows of the gang binds
 /// all of its minimum within moments; where this lasts, it does not.
 pub fn bound_one_by_one(seen: &Seen<'_>) -> Option<(u32, String)> {
-    let conditions = seen.gang.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
-    let was_placed = conditions.iter().any(|it| {
-        it.type_ == conditions::pod_gang::UNHEALTHY
-            || (it.type_ == conditions::pod_gang::SCHEDULED && it.status == "True")
-    });
-    if was_placed || is_scheduled(seen) {
+    if seen.gang.status.as_ref().is_some_and(was_placed) || is_scheduled(seen) {
         return None;
     }
     let (bound, needed) = seen.cliques.values().fold((0, 0), |(bound, needed), clique| {

@@ -15,7 +15,7 @@ use crate::{
     layout::{self, count, set_name},
     restart::{self, Restart, Unit},
     rollout,
-    status::{self, CliqueState, SetReport, TopologySeen, find},
+    status::{CliqueState, SetState, TopologySeen, find},
     termination::TerminationPlan,
     topology::Placement,
 };
@@ -29,28 +29,34 @@ struct Waiting {
 }
 
 /// Decides. `after` is how long pods may be without a place.
-pub fn plan(report: &SetReport<'_>, after: SignedDuration) -> TerminationPlan {
+pub fn plan(observed: &SetState<'_>, after: SignedDuration) -> TerminationPlan {
     let mut plan = TerminationPlan::default();
-    let set = report.set;
+    let set = observed.set;
     let progress = set.status.as_ref().and_then(|it| it.update_progress.as_ref());
     let never = set.spec.template.gang_termination == Some(GangTermination::Disabled);
     if never || rollout::is_open(progress) {
         return plan;
     }
     // A level that the topology does not have, nobody asks for.
-    let TopologySeen::On(Some(topology)) = report.topology else { return plan };
+    let TopologySeen::On(Some(topology)) = observed.topology else { return plan };
     let Some(placement) = Placement::of(set, topology) else { return plan };
     for replica in 0..count(set.spec.replicas) {
-        let mut waiting = waiting(report, &placement, replica);
+        let mut waiting = waiting(observed, &placement, replica);
         // The largest first: with a set replica its parts are placed anew too.
         waiting.sort_by(|one, other| (&one.unit, one.since).cmp(&(&other.unit, other.since)));
         let mut done: Vec<Unit> = Vec::new();
         for Waiting { unit, since, words } in waiting {
             let covered = done.iter().any(|it| *it == unit || matches!(it, Unit::SetReplica(_)));
-            if !covered && plan.is_due(since, after, report.now) {
+            if !covered && plan.is_due(since, after, observed.now) {
                 let words = format!("{words}, and what replaces them found no place for {after:#}");
                 let reason = restarts::NODE_LOST;
-                plan.restarts.push(Restart::begin(&report.cliques, unit.clone(), reason, words, report.now));
+                plan.restarts.push(Restart::begin(
+                    &observed.cliques,
+                    unit.clone(),
+                    reason,
+                    words,
+                    observed.now,
+                ));
                 done.push(unit);
             }
         }
@@ -60,12 +66,12 @@ pub fn plan(report: &SetReport<'_>, after: SignedDuration) -> TerminationPlan {
 
 /// The units of a set replica that wait, as gang termination would choose them; but a constraint of the whole set holds its
 /// base gang together, and then no part of that moves alone.
-fn waiting(report: &SetReport<'_>, placement: &Placement<'_>, replica: u32) -> Vec<Waiting> {
-    let set = report.set;
+fn waiting(observed: &SetState<'_>, placement: &Placement<'_>, replica: u32) -> Vec<Waiting> {
+    let set = observed.set;
     let mut all = Vec::new();
     for clique in layout::standalone(set, replica) {
         // What is about to be made comes before what is about to be restarted.
-        let Some(state) = report.cliques.get(clique.name.as_str()).filter(|it| it.is_present()) else {
+        let Some(state) = observed.cliques.get(clique.name.as_str()).filter(|it| it.is_present()) else {
             return Vec::new();
         };
         if placement.binds(&clique.template.name) {
@@ -77,21 +83,21 @@ fn waiting(report: &SetReport<'_>, placement: &Placement<'_>, replica: u32) -> V
         }
     }
     for config in &set.spec.template.scaling_groups {
-        all.extend(waiting_members(report, placement, replica, config));
+        all.extend(waiting_members(observed, placement, replica, config));
     }
     all
 }
 
 fn waiting_members(
-    report: &SetReport<'_>,
+    observed: &SetState<'_>,
     placement: &Placement<'_>,
     replica: u32,
     config: &ScalingGroupConfig,
 ) -> Vec<Waiting> {
-    let set = report.set;
+    let set = observed.set;
     let name = names::scaling_group(set_name(set), replica, &config.name);
-    let Some(group) = status::group_of_set(report, &name) else { return Vec::new() };
-    let members = status::members(report, replica, config, group);
+    let Some(group) = observed.group(&name) else { return Vec::new() };
+    let members = observed.members(replica, config, group);
     let is_down = |it: &&Vec<Option<CliqueState<'_>>>| {
         it.iter().any(|it| it.as_ref().is_none_or(|it| !it.is_scheduled()))
     };

@@ -26,7 +26,7 @@ use crate::{
     layout,
     restart::{self, Restart, Unit},
     rollout,
-    status::{CliqueState, SetReport},
+    status::{CliqueState, SetState},
 };
 
 /// What to do.
@@ -65,21 +65,21 @@ impl Exhausted {
 type Member<'r, 'a> = (&'r str, &'r CliqueState<'a>);
 
 /// Decides. Pods that are replaced one by one are the business of their clique: [`failed_pods`].
-pub fn plan(report: &SetReport<'_>) -> PolicyPlan {
+pub fn plan(observed: &SetState<'_>) -> PolicyPlan {
     let mut plan = PolicyPlan::default();
-    let Some(rules) = Rules::of(report.set, &report.generation_hash) else { return plan };
+    let Some(rules) = Rules::of(observed.set, &observed.generation_hash) else { return plan };
     if rules.scope == RestartScope::Pod {
         return plan;
     }
-    for (unit, members) in units(report, rules.scope) {
+    for (unit, members) in units(observed, rules.scope) {
         let noted = noted(&rules, &members);
         if let Some(count) = noted.filter(|it| rules.is_exhausted(it)) {
             plan.exhaust(&rules, unit, &members, count);
-        } else if is_due(report.set, noted, &members) {
-            match rules.on_failure(noted, report.now) {
+        } else if is_due(observed.set, noted, &members) {
+            match rules.on_failure(noted, observed.now) {
                 Ruling::Restart(count) => {
                     let (reason, words) = (restarts::RESTART_POLICY, rules.words(&count));
-                    let restart = Restart::begin(&report.cliques, unit, reason, words, report.now);
+                    let restart = Restart::begin(&observed.cliques, unit, reason, words, observed.now);
                     plan.restarts.push(restart.counted(count));
                 }
                 Ruling::Wait(until) => plan.next = Some(plan.next.map_or(until, |it| it.min(until))),
@@ -104,13 +104,13 @@ impl PolicyPlan {
 }
 
 /// What is restarted together, as far as it is wanted and no update replaces pods in it.
-fn units<'r, 'a>(report: &'r SetReport<'a>, scope: RestartScope) -> BTreeMap<Unit, Vec<Member<'r, 'a>>> {
+fn units<'r, 'a>(observed: &'r SetState<'a>, scope: RestartScope) -> BTreeMap<Unit, Vec<Member<'r, 'a>>> {
     let mut units: BTreeMap<Unit, Vec<Member<'r, 'a>>> = BTreeMap::new();
-    for (name, state) in report.cliques.iter().filter(|(_, it)| it.is_present()) {
+    for (name, state) in observed.cliques.iter().filter(|(_, it)| it.is_present()) {
         let replica = index_label(state.clique.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX);
-        let is_wanted = replica.is_some_and(|it| it < layout::count(report.set.spec.replicas));
+        let is_wanted = replica.is_some_and(|it| it < layout::count(observed.set.spec.replicas));
         if is_wanted
-            && rollout::turn(report.set) != replica
+            && rollout::turn(observed.set) != replica
             && let Some(unit) = Unit::of(state.clique, scope)
         {
             units.entry(unit).or_default().push((*name, state));
@@ -143,8 +143,8 @@ fn is_due(set: &PodCliqueSet, noted: Option<&RestartCount>, members: &[Member<'_
 }
 
 /// The units that are not restarted any more, and how often they were.
-pub(crate) fn exhausted<'a>(report: &SetReport<'a>, rules: &Rules<'_>) -> BTreeMap<Unit, &'a RestartCount> {
-    let present = report.cliques.values().filter(|it| it.is_present());
+pub(crate) fn exhausted<'a>(observed: &SetState<'a>, rules: &Rules<'_>) -> BTreeMap<Unit, &'a RestartCount> {
+    let present = observed.cliques.values().filter(|it| it.is_present());
     let noted = present.filter_map(|it| Some((it, restart::count(it).filter(|it| rules.is_exhausted(it))?)));
     noted.filter_map(|(it, count)| Some((Unit::of(it.clique, rules.scope)?, count))).collect()
 }

@@ -21,7 +21,7 @@ fn healthy(scope: &str) -> Deployed {
 }
 
 fn planned(deployed: &Deployed, second: i64) -> PolicyPlan {
-    plan(&SetReport { now: at(second), ..deployed.report() })
+    plan(&deployed.state_at(second))
 }
 
 /// Such as `inf-0-fe next:120`, and `!` before what is over.
@@ -280,9 +280,7 @@ fn the_end_is_told_until_it_is_reset() {
 fn nobody_else_restarts_it_then() {
     let mut deployed = spent();
     deployed.set.spec.template.termination_delay = Some("10s".into());
-    let terminated = |deployed: &Deployed| {
-        termination::plan(&SetReport { now: at(900), ..deployed.report() }).restarts.len()
-    };
+    let terminated = |deployed: &Deployed| termination::plan(&deployed.state_at(900)).restarts.len();
     assert_eq!(terminated(&deployed), 0);
     let reset = deployed.reset("1").written_at(400);
     assert_eq!(terminated(&reset), 1);
@@ -310,8 +308,7 @@ fn a_restart_has_the_whole_delay_to_help() {
     let plan = planned(&deployed, 1000);
     let deployed = noted_by(deployed, &plan).with("inf-0-pd-1-dec", "").with("inf-0-pd-1-pre", "");
     let deployed = deployed.written_at(1001);
-    let terminated =
-        |second: i64| termination::plan(&SetReport { now: at(second), ..deployed.report() }).restarts.len();
+    let terminated = |second: i64| termination::plan(&deployed.state_at(second)).restarts.len();
     assert_eq!((terminated(1029), terminated(1030)), (0, 1), "the pause of the policy, and the delay");
 }
 
@@ -325,7 +322,7 @@ fn restarts_of_one_replica_are_no_delay_for_the_others() {
     let lost = deployed.with("inf-0-pd-0-pre", "").with("inf-0-pd-1-pre", "").with("inf-0-pd-2-pre", "");
     let failing = lost.written_at(100).with("inf-0-pd-3-pre", "0ne@10");
     let due_at = |deployed: &Deployed, second: i64| {
-        let plan = termination::plan(&SetReport { now: at(second), ..deployed.report() });
+        let plan = termination::plan(&deployed.state_at(second));
         (plan.restarts.iter().map(|it| it.unit.clone()).collect::<Vec<_>>(), plan.next)
     };
     let restarted = carried_out(failing, 105);

@@ -12,7 +12,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::{
     behind, breached,
     conditions::{Now, put, put_since, remove},
-    keeps_completed, losses,
+    keeps_completed, losses, placed,
 };
 use crate::{
     facts::{Refusal, Tally, label, template_hash},
@@ -29,6 +29,8 @@ pub struct CliqueReport<'a> {
     pub clique: &'a PodClique,
     /// Its pods.
     pub tally: Tally,
+    /// Whether its minimum was bound at some time since the operator started. It may have been lost again before that was written.
+    pub was_scheduled: bool,
     /// Why the API server refuses more.
     pub refusal: Option<&'a Refusal>,
     /// Name of the set.
@@ -82,10 +84,10 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
     }
     if status.observed_generation.is_some() {
         let minimum = spec_minimum(&clique.spec);
-        // So that one can tell whether it ever was: a clique that is not has not been since it was made.
+        // A clique that never was has not been since it was made.
         let made = clique.metadata.creation_timestamp.as_ref().map(|it| it.0);
         let scheduled = scheduled(&tally, minimum);
-        let since = made.filter(|_| scheduled.status == Some(false));
+        let since = made.filter(|_| scheduled.status == Some(false) && !report.was_scheduled);
         put_since(&mut status.conditions, scheduled, since, now);
         let mut breached = min_available_breached(&tally, minimum, updating);
         breached.message.push_str(&waiting(&tally, &clique.spec.starts_after));
@@ -106,6 +108,9 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
             put(&mut status.conditions, condition, None, now);
         }
     }
+    // What wants no pods has had no place.
+    let is_placed = report.was_scheduled || tally.scheduled >= spec_minimum(&clique.spec).max(1);
+    placed::record(&mut status, clique.status.as_ref(), &tally, is_placed);
     status
 }
 

@@ -1,16 +1,10 @@
 //! Keeping a list of conditions: others' stay, and a time of transition moves only with the status.
 
 use grove_api::wire::{Condition, Time};
-use k8s_openapi::{
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-    jiff::{SignedDuration, Timestamp},
-};
+use k8s_openapi::jiff::Timestamp;
 
 /// Longest message that the API server's schema admits.
 const MAX_MESSAGE: usize = 32_768;
-
-/// A condition whose status changed later than this after the object was made has had the other status before.
-const FIRST: SignedDuration = SignedDuration::from_secs(5);
 
 /// A condition as it is now.
 #[derive(Clone, Debug)]
@@ -81,12 +75,6 @@ pub(super) fn is_true(conditions: &[Condition], type_: &str) -> bool {
 /// Removes a condition that has nothing to say any more.
 pub(super) fn remove(conditions: &mut Vec<Condition>, type_: &str) {
     conditions.retain(|it| it.type_ != type_);
-}
-
-/// Whether a condition of an object has had another status before.
-pub(crate) fn was_otherwise(condition: &Condition, metadata: &ObjectMeta) -> bool {
-    let made = metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |it| it.0);
-    made.checked_add(FIRST).is_ok_and(|it| condition.last_transition_time.0 > it)
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use grove_api::{
     constants::{conditions as names, phases},
-    wire::PodGangStatus,
+    wire::{Condition, PodGangStatus, Time},
 };
 use k8s_openapi::jiff::Timestamp;
 
-use super::conditions::{Now, is_true, put, remove};
+use super::conditions::{Now, find, put, remove};
 use crate::{
     gang::{self, CliqueSeen, Seen, Told},
     topology,
@@ -15,12 +15,15 @@ use crate::{
 /// The status. `initialized`: the gang is complete, and this is the write that says so.
 pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus {
     let mut status = seen.gang.status.clone().unwrap_or_default();
-    let was_placed = is_true(&status.conditions, names::pod_gang::SCHEDULED)
-        || status.conditions.iter().any(|it| it.type_ == names::pod_gang::UNHEALTHY);
+    let was_placed = gang::was_placed(&status);
     let initialized = initialized || gang::is_initialized(seen.gang);
     let scheduled = initialized && gang::is_scheduled(seen);
     let ready = scheduled && short(seen, |it| it.tally().ready).is_none();
 
+    let said = |type_| find(&status.conditions, type_).cloned();
+    let (said_scheduled, said_ready) = (said(names::pod_gang::SCHEDULED), said(names::pod_gang::READY));
+    note_last(&mut status.last_scheduled, said_scheduled.as_ref(), scheduled, now);
+    note_last(&mut status.last_ready, said_ready.as_ref(), ready, now);
     put(&mut status.conditions, initialized_condition(seen, initialized), None, now);
     put(&mut status.conditions, scheduled_condition(seen, initialized, scheduled), None, now);
     put(&mut status.conditions, ready_condition(seen, scheduled, ready), None, now);
@@ -44,6 +47,16 @@ pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus
     };
     phase.clone_into(&mut status.phase);
     status
+}
+
+/// Notes when a condition became True, with the write that says so. Where another version said so, with the write that says that
+/// it is over.
+fn note_last(noted: &mut Option<Time>, said: Option<&Condition>, is_true: bool, now: Timestamp) {
+    match (said.filter(|it| it.status == "True"), is_true) {
+        (None, true) => *noted = Some(Time(now)),
+        (Some(said), false) if noted.is_none() => *noted = Some(said.last_transition_time.clone()),
+        _ => {}
+    }
 }
 
 /// How well the gang sits, where it prefers something; else what others say of it stays.

@@ -104,9 +104,10 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
     if status.observed_generation.is_some() {
         let condition = breached(tally.healthy, minimum, updating);
         let is_breached = condition.status == Some(true);
-        // So that one can tell whether it ever was healthy: a group that is not has not been since it was made.
+        // A group that never was healthy has not been since it was made.
         let made = group.metadata.creation_timestamp.as_ref().map(|it| it.0);
-        put_since(&mut status.conditions, condition, made.filter(|_| is_breached), report.now);
+        let since = made.filter(|_| is_breached && !was_placed(&report.replicas, minimum));
+        put_since(&mut status.conditions, condition, since, report.now);
         let was_terminated = is_true(&status.conditions, names::gang_termination_in_progress::TYPE);
         if is_breached && is_terminated(&report.replicas, minimum, was_terminated) {
             put(&mut status.conditions, terminated(), None, report.now);
@@ -119,6 +120,14 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
 
 /// Members of a group by replica.
 pub type Members<'a> = BTreeMap<u32, Vec<Option<CliqueState<'a>>>>;
+
+/// Whether so many replicas as are needed have each had the minimum of every clique bound at some time.
+pub(crate) fn was_placed(replicas: &Members<'_>, minimum: usize) -> bool {
+    let had_place = |it: &&Vec<Option<CliqueState<'_>>>| {
+        it.iter().all(|it| it.as_ref().is_some_and(CliqueState::was_placed))
+    };
+    replicas.values().filter(had_place).count() >= minimum
+}
 
 /// Whether too few replicas have been bound since their set replica was terminated; those that came since and had no place
 /// yet are not. What another implementation said stands where there are no notes of ours.

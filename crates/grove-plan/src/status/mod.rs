@@ -6,7 +6,9 @@ mod conditions;
 mod gang;
 mod group;
 mod losses;
+mod placed;
 mod set;
+mod state;
 mod summary;
 mod topology;
 mod update;
@@ -27,13 +29,13 @@ pub use self::{
     gang::gang,
     group::{GroupReport, Members, group},
     set::{MAX_GANGS, SetReport, set},
+    state::SetState,
     topology::TopologySeen,
     update::{UpdateSeen, deadline as update_deadline},
 };
 pub(crate) use self::{
-    conditions::{find, was_otherwise},
-    group::{ReplicaTally, is_healthy, is_terminated},
-    set::{group as group_of_set, members},
+    conditions::find,
+    group::{ReplicaTally, is_healthy, is_terminated, was_placed as group_was_placed},
 };
 use crate::{
     facts::{Refusal, Tally, label, template_hash},
@@ -196,8 +198,7 @@ impl CliqueState<'_> {
 
     /// Whether the minimum has ever been bound.
     pub(crate) fn was_placed(&self) -> bool {
-        let was = |it: &Condition| it.status == "True" || was_otherwise(it, &self.clique.metadata);
-        self.scheduled_condition().is_some_and(was)
+        placed::was_placed(self.clique.status.as_ref(), &self.tally)
     }
 
     /// Whether the minimum is ready.

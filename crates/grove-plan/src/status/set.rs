@@ -1,20 +1,18 @@
 //! Status of a PodCliqueSet: counters, and conditions that say in words what is awaited.
 
-use std::collections::BTreeMap;
-
 use grove_api::{
     constants::conditions as names,
     names as objects,
-    wire::{LastError, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, PodGang, ScalingGroupConfig},
+    wire::{LastError, PodCliqueScalingGroup, PodCliqueSetStatus, PodGang, ScalingGroupConfig},
 };
-use k8s_openapi::jiff::Timestamp;
 
 use super::{
     CliqueState,
     conditions::{Now, put, remove},
-    group::{Members, ReplicaTally},
+    group::ReplicaTally,
+    state::SetState,
     summary::{Counts, Summary},
-    topology::{self, TopologySeen},
+    topology,
     update::{self, UpdateSeen},
 };
 use crate::{
@@ -30,33 +28,23 @@ pub const MAX_GANGS: usize = 100;
 /// What is reported on.
 #[derive(Clone, Debug)]
 pub struct SetReport<'a> {
-    /// The set, with every default filled in.
-    pub set: &'a PodCliqueSet,
-    /// All its cliques by name.
-    pub cliques: BTreeMap<&'a str, CliqueState<'a>>,
-    /// Its scaling groups by name.
-    pub groups: BTreeMap<&'a str, &'a PodCliqueScalingGroup>,
+    /// The set and its children.
+    pub state: SetState<'a>,
     /// Its gangs.
     pub gangs: Vec<&'a PodGang>,
-    /// Its topology.
-    pub topology: TopologySeen<'a>,
     /// What its scheduler passes over, in sentences; `None` where nobody knows, and then what was said stands.
     pub passed_over: Option<Vec<String>>,
-    /// Hash of its template.
-    pub generation_hash: String,
     /// What its update waits for.
     pub update: UpdateSeen,
     /// What went wrong with its children.
     pub errors: Vec<LastError>,
     /// Generation whose children were created, changed and deleted.
     pub acted: Option<i64>,
-    /// The time.
-    pub now: Timestamp,
 }
 
 /// The status.
 pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
-    let set = report.set;
+    let set = report.state.set;
     let mut status = set.status.clone().unwrap_or_default();
     let replicas = Replicas::of(report);
     status.observed_generation = report.acted.max(status.observed_generation);
@@ -64,20 +52,21 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
     status.available_replicas = wire_count(replicas.available);
     status.updated_replicas = wire_count(replicas.updated);
     status.hpa_pod_selector = Some(set_selector(set_name(set)));
-    status.current_generation_hash = Some(report.generation_hash.clone());
+    status.current_generation_hash = Some(report.state.generation_hash.clone());
     status.last_errors.clone_from(&report.errors);
-    let refusal = report.cliques.values().find_map(|it| it.refusal.as_ref().map(|refusal| (it, refusal)));
+    let refusal =
+        report.state.cliques.values().find_map(|it| it.refusal.as_ref().map(|refusal| (it, refusal)));
     status.last_errors.extend(refusal.map(|(_, it)| super::clique::refused(it)));
 
     status.update_progress = update::progress(report, &replicas.seen);
-    status.restart_policy = restart_policy::in_force(set, status.update_progress.as_ref(), report.now);
+    status.restart_policy = restart_policy::in_force(set, status.update_progress.as_ref(), report.state.now);
 
     let mut gangs: Vec<Summary<'_>> = report.gangs.iter().map(|it| Summary::of(it)).collect();
     gangs.sort_by_key(Summary::rank);
     let counts = Counts::of(&gangs);
     status.pod_gang_statuses = gangs.into_iter().take(MAX_GANGS).map(Summary::into_wire).collect();
 
-    let (generation, now) = (set.metadata.generation, report.now);
+    let (generation, now) = (set.metadata.generation, report.state.now);
     let mut conditions = std::mem::take(&mut status.conditions);
     put(&mut conditions, available(&replicas, count(set.spec.replicas)), generation, now);
     put(&mut conditions, progressing(report, status.observed_generation, &counts), generation, now);
@@ -91,7 +80,7 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
             put(&mut conditions, failure, generation, now);
         }
     }
-    match topology::condition(set, report.topology) {
+    match topology::condition(set, report.state.topology) {
         None => remove(&mut conditions, names::topology_levels_unavailable::TYPE),
         Some(condition) => put(&mut conditions, condition, generation, now),
     }
@@ -128,7 +117,7 @@ pub(super) struct Replicas {
 impl Replicas {
     fn of(report: &SetReport<'_>) -> Self {
         let mut replicas = Self { available: 0, updated: 0, missing: None, seen: Vec::new() };
-        for replica in 0..count(report.set.spec.replicas) {
+        for replica in 0..count(report.state.set.spec.replicas) {
             let missing = short_of(report, replica);
             let seen = SetReplica {
                 is_outdated: update::is_outdated(report, replica),
@@ -146,9 +135,9 @@ impl Replicas {
 
 /// What a set replica lacks to be available.
 fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
-    let set = report.set;
+    let set = report.state.set;
     for clique in layout::standalone(set, replica) {
-        match report.cliques.get(clique.name.as_str()).filter(|it| it.is_present()) {
+        match report.state.cliques.get(clique.name.as_str()).filter(|it| it.is_present()) {
             None => return Some(format!("PodClique {} does not exist", clique.name)),
             Some(state) if !state.is_available() => {
                 let (ready, minimum) = (state.tally.ready, state.minimum());
@@ -159,7 +148,7 @@ fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
     }
     for config in &set.spec.template.scaling_groups {
         let name = objects::scaling_group(set_name(set), replica, &config.name);
-        let Some(group) = group(report, &name) else {
+        let Some(group) = report.state.group(&name) else {
             return Some(format!("PodCliqueScalingGroup {name} does not exist"));
         };
         let minimum = group.spec.min_available.map_or(1, count) as usize;
@@ -171,41 +160,23 @@ fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
     None
 }
 
-pub(crate) fn group<'a>(report: &SetReport<'a>, name: &str) -> Option<&'a PodCliqueScalingGroup> {
-    report.groups.get(name).copied().filter(|it| it.metadata.deletion_timestamp.is_none())
-}
-
 fn tally(
     report: &SetReport<'_>,
     replica: u32,
     config: &ScalingGroupConfig,
     group: &PodCliqueScalingGroup,
 ) -> ReplicaTally {
-    ReplicaTally::of(&members(report, replica, config, group), &report.generation_hash)
-}
-
-/// The wanted member cliques of a group, by replica.
-pub(crate) fn members<'a>(
-    report: &SetReport<'a>,
-    replica: u32,
-    config: &ScalingGroupConfig,
-    group: &PodCliqueScalingGroup,
-) -> Members<'a> {
-    let replicas = (0..count(group.spec.replicas)).map(|group_replica| {
-        let members = layout::members(report.set, replica, config, group_replica);
-        (group_replica, members.map(|it| report.cliques.get(it.name.as_str()).cloned()).collect())
-    });
-    replicas.collect()
+    ReplicaTally::of(&report.state.members(replica, config, group), &report.state.generation_hash)
 }
 
 fn is_updated(report: &SetReport<'_>, replica: u32) -> bool {
-    let hash = report.generation_hash.as_str();
-    let set = report.set;
+    let hash = report.state.generation_hash.as_str();
+    let set = report.state.set;
     let cliques = layout::standalone(set, replica)
-        .all(|it| report.cliques.get(it.name.as_str()).is_some_and(|it| it.is_converged(hash)));
+        .all(|it| report.state.cliques.get(it.name.as_str()).is_some_and(|it| it.is_converged(hash)));
     let groups = set.spec.template.scaling_groups.iter().all(|config| {
         let name = objects::scaling_group(set_name(set), replica, &config.name);
-        let status = group(report, &name).and_then(|it| it.status.as_ref());
+        let status = report.state.group(&name).and_then(|it| it.status.as_ref());
         status.is_some_and(|it| it.current_pod_clique_set_generation_hash.as_deref() == Some(hash))
     });
     cliques && groups
@@ -227,8 +198,8 @@ fn available(replicas: &Replicas, wanted: u32) -> Now<'static> {
 
 /// What the restart policy does not restart any more.
 fn exhausted(report: &SetReport<'_>) -> Option<String> {
-    let rules = Rules::of(report.set, &report.generation_hash)?;
-    let units = restart_policy::exhausted(report, &rules);
+    let rules = Rules::of(report.state.set, &report.state.generation_hash)?;
+    let units = restart_policy::exhausted(&report.state, &rules);
     let (unit, count) = units.first_key_value()?;
     let words = rules.exhausted_words(unit, count);
     Some(match units.len() {
@@ -239,14 +210,14 @@ fn exhausted(report: &SetReport<'_>) -> Option<String> {
 
 fn progressing(report: &SetReport<'_>, observed: Option<i64>, counts: &Counts) -> Now<'static> {
     use names::progressing as reasons;
-    let cliques = report.cliques.values();
+    let cliques = report.state.cliques.values();
     let (mut wanted, mut live, mut ready) = (0, 0, 0);
     for state in cliques.filter(|it| it.is_present()) {
         wanted += state.clique.spec.replicas.map_or(0, count);
         live += state.tally.live;
         ready += state.tally.ready;
     }
-    let acted = observed == report.set.metadata.generation;
+    let acted = observed == report.state.set.metadata.generation;
     let (status, reason) = if !report.errors.is_empty() {
         (true, reasons::RETRYING)
     } else if !acted || live != wanted || ready < wanted || !all_exist(report) {
@@ -261,12 +232,13 @@ fn progressing(report: &SetReport<'_>, observed: Option<i64>, counts: &Counts) -
 /// Whether every clique that the set wants is there, also in replicas of groups beyond their minimum: what nobody has
 /// made yet has no pods that could be missing.
 fn all_exist(report: &SetReport<'_>) -> bool {
-    let set = report.set;
-    let is_there =
-        |it: layout::Clique<'_>| report.cliques.get(it.name.as_str()).is_some_and(CliqueState::is_present);
+    let set = report.state.set;
+    let is_there = |it: layout::Clique<'_>| {
+        report.state.cliques.get(it.name.as_str()).is_some_and(CliqueState::is_present)
+    };
     let members_of = |replica: u32, config: &ScalingGroupConfig| {
         let name = objects::scaling_group(set_name(set), replica, &config.name);
-        group(report, &name).is_some_and(|group| {
+        report.state.group(&name).is_some_and(|group| {
             let mut replicas = 0..count(group.spec.replicas);
             replicas.all(|it| layout::members(set, replica, config, it).all(is_there))
         })

@@ -17,7 +17,7 @@ fn condition(status: &str, reason: &str, message: &str, second: i64) -> Conditio
 }
 
 fn gang(phase: &str, conditions: Vec<Condition>) -> PodGangStatus {
-    PodGangStatus { phase: phase.to_owned(), conditions, placement_score: None }
+    PodGangStatus { phase: phase.to_owned(), conditions, ..PodGangStatus::default() }
 }
 
 #[test]

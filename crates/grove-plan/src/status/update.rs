@@ -9,11 +9,7 @@ use grove_api::{
 };
 use k8s_openapi::jiff::Timestamp;
 
-use super::{
-    SetReport,
-    conditions::Now,
-    set::{Replicas, group},
-};
+use super::{SetReport, conditions::Now, set::Replicas};
 use crate::{
     layout::{self, count, set_name},
     rollout::{self, Pace, SetReplica, Totals, is_open},
@@ -38,33 +34,34 @@ pub(super) fn progress(
     report: &SetReport<'_>,
     replicas: &[SetReplica],
 ) -> Option<PodCliqueSetUpdateProgress> {
-    rollout::progress(report.set, replicas, totals(report), report.now)
+    rollout::progress(report.state.set, replicas, totals(report), report.state.now)
 }
 
 /// Whether a clique of a set replica, or a pod of it, is of another template.
 pub(super) fn is_outdated(report: &SetReport<'_>, replica: u32) -> bool {
-    let (set, hash) = (report.set, report.generation_hash.as_str());
-    let is_outdated = |name: &str| report.cliques.get(name).is_some_and(|it| it.is_outdated(hash));
+    let (set, hash) = (report.state.set, report.state.generation_hash.as_str());
+    let is_outdated = |name: &str| report.state.cliques.get(name).is_some_and(|it| it.is_outdated(hash));
     let members = set.spec.template.scaling_groups.iter().flat_map(|config| {
         let name = objects::scaling_group(set_name(set), replica, &config.name);
-        let replicas = group(report, &name).map_or(0, |it| count(it.spec.replicas));
+        let replicas = report.state.group(&name).map_or(0, |it| count(it.spec.replicas));
         (0..replicas).flat_map(move |it| layout::members(set, replica, config, it))
     });
     layout::standalone(set, replica).chain(members).any(|it| is_outdated(&it.name))
 }
 
 fn totals(report: &SetReport<'_>) -> Totals {
-    let (set, hash) = (report.set, report.generation_hash.as_str());
+    let (set, hash) = (report.state.set, report.state.generation_hash.as_str());
     let mut totals = Totals::default();
     for replica in 0..count(set.spec.replicas) {
         for clique in layout::standalone(set, replica) {
-            let is_updated = report.cliques.get(clique.name.as_str()).is_some_and(|it| it.is_converged(hash));
+            let is_updated =
+                report.state.cliques.get(clique.name.as_str()).is_some_and(|it| it.is_converged(hash));
             totals.cliques += 1;
             totals.updated_cliques += i32::from(is_updated);
         }
         for config in &set.spec.template.scaling_groups {
             let name = objects::scaling_group(set_name(set), replica, &config.name);
-            let status = group(report, &name).and_then(|it| it.status.as_ref());
+            let status = report.state.group(&name).and_then(|it| it.status.as_ref());
             let known = status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
             totals.groups += 1;
             totals.updated_groups += i32::from(known == Some(hash));
@@ -75,10 +72,11 @@ fn totals(report: &SetReport<'_>) -> Totals {
 
 /// When an update that does not move counts as stuck; `None` where none is under way.
 pub fn deadline(report: &SetReport<'_>, progress: Option<&PodCliqueSetUpdateProgress>) -> Option<Timestamp> {
-    let progress = progress.filter(|it| is_open(Some(it)) && rollout::pace(report.set) == Pace::Rolling)?;
+    let progress =
+        progress.filter(|it| is_open(Some(it)) && rollout::pace(report.state.set) == Pace::Rolling)?;
     let began = progress.currently_updating.first().and_then(|it| it.update_started_at.as_ref());
     let began = began.or(progress.update_started_at.as_ref())?.0;
-    let strategy = report.set.spec.update_strategy.as_ref();
+    let strategy = report.state.set.spec.update_strategy.as_ref();
     let deadline = strategy.and_then(|it| it.progress_deadline.as_ref()).and_then(|it| it.nanos().ok());
     let deadline = deadline.and_then(|it| u64::try_from(it).ok()).map_or(DEADLINE, Duration::from_nanos);
     began.max(report.update.moved.unwrap_or(began)).checked_add(deadline).ok()
@@ -93,7 +91,7 @@ pub(super) fn conditions(
 ) -> Vec<Now<'static>> {
     let mut all = Vec::new();
     let (live, old) = counted(report);
-    let pace = rollout::pace(report.set);
+    let pace = rollout::pace(report.state.set);
     match (pace, old) {
         (Pace::Paused, _) if report.update.is_held => {
             let message = "the template changed; it reaches pods when spec.updateStrategy.paused is false";
@@ -136,7 +134,7 @@ fn in_progress(
         return now(reasons::TYPE, false, reasons::ENDED, message);
     }
     let mut message = format!("{updated} of {live} pods are of the current template");
-    if rollout::pace(report.set) == Pace::Paused {
+    if rollout::pace(report.state.set) == Pace::Paused {
         return now(reasons::TYPE, true, reasons::PAUSED, message);
     }
     if let Some(wanted) = rollout::awaited_replicas(progress, &replicas.seen) {
@@ -150,7 +148,7 @@ fn in_progress(
     if let Some(waits_for) = &report.update.waits_for {
         message = format!("{message}, and waits for {waits_for}");
     }
-    let is_late = deadline(report, Some(progress)).is_some_and(|it| it <= report.now);
+    let is_late = deadline(report, Some(progress)).is_some_and(|it| it <= report.state.now);
     let reason = if is_late { reasons::DEADLINE_EXCEEDED } else { reasons::REPLACING };
     now(reasons::TYPE, true, reason, message)
 }
@@ -161,8 +159,8 @@ fn now(type_: &'static str, status: bool, reason: &'static str, message: String)
 
 /// Pods, and those of an older template. Cliques that the template has not reached yet are older as a whole.
 fn counted(report: &SetReport<'_>) -> (u32, u32) {
-    let hash = report.generation_hash.as_str();
-    report.cliques.values().filter(|it| it.is_present()).fold((0, 0), |(live, old), state| {
+    let hash = report.state.generation_hash.as_str();
+    report.state.cliques.values().filter(|it| it.is_present()).fold((0, 0), |(live, old), state| {
         let (behind, there) = (state.behind(), state.tally.live + state.tally.fallen_old);
         let older = if behind == 0 && state.is_outdated(hash) { there } else { behind };
         (live + there, old + older)

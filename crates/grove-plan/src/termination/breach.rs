@@ -9,7 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 use crate::{
     layout::count,
     restart,
-    status::{CliqueState, Members, ReplicaTally, find, is_healthy, is_terminated, was_otherwise},
+    status::{CliqueState, Members, ReplicaTally, find, group_was_placed, is_healthy, is_terminated},
 };
 
 /// Since when a clique is below its minimum, where that may lead to a restart: its conditions say so and its pods still
@@ -29,21 +29,37 @@ pub(super) fn clique_since(state: &CliqueState<'_>) -> Option<Timestamp> {
 /// Likewise for a group.
 pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) -> Option<Timestamp> {
     let minimum = group.spec.min_available.map_or(1, count) as usize;
-    let conditions = &group.status.as_ref()?.conditions;
+    let conditions = group.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
     let said =
         find(conditions, names::gang_termination_in_progress::TYPE).is_some_and(|it| it.status == "True");
-    if is_terminated(members, minimum, said) || ReplicaTally::of(members, "").healthy >= minimum {
+    if is_updating(group) || is_terminated(members, minimum, said) {
         return None;
     }
-    let breached = breach(conditions)?;
-    let condition = find(conditions, names::min_available_breached::TYPE)?;
+    if ReplicaTally::of(members, "").healthy >= minimum || !group_was_placed(members, minimum) {
+        return None;
+    }
+    // Its cliques know too: what the group says may be missing, or of an earlier breach, where its status could not be written.
+    let breached = breach(conditions).max(members_breach(members, minimum))?;
     // What was restarted has the whole delay to come up, and the group as long as enough of those that are down have it.
     let mut times: Vec<Option<Timestamp>> =
         members.values().filter(|it| !is_healthy(it)).map(|it| last_chance(it)).collect();
     times.sort_unstable();
     let helped = times.get(members.len().saturating_sub(minimum)).copied().flatten();
-    let since = helped.map_or(breached, |it| it.max(breached));
-    was_otherwise(condition, &group.metadata).then_some(since)
+    Some(helped.map_or(breached, |it| it.max(breached)))
+}
+
+/// Since when so many replicas are below their minimum, as their cliques say, that too few are left. A replica that says
+/// nothing has been so for longer than the others; where too few say anything, nobody knows.
+fn members_breach(members: &Members<'_>, minimum: usize) -> Option<Timestamp> {
+    let of_clique = |it: &CliqueState<'_>| {
+        let conditions = &it.clique.status.as_ref()?.conditions;
+        breach(conditions).filter(|_| it.is_breached())
+    };
+    let of_replica = |it: &Vec<Option<CliqueState<'_>>>| it.iter().flatten().filter_map(of_clique).min();
+    let mut times: Vec<Option<Timestamp>> =
+        members.values().filter(|it| !is_healthy(it)).map(of_replica).collect();
+    times.sort_unstable();
+    times.get(members.len().saturating_sub(minimum)).copied().flatten()
 }
 
 /// When the time begins that a group replica has to come up after its last restart: when it was bound, and when its restart

@@ -19,7 +19,7 @@ use crate::{
     layout::{self, count, set_name},
     restart::{self, Restart, Unit},
     restart_policy::Rules,
-    status::{self, CliqueState, SetReport},
+    status::{CliqueState, SetState},
 };
 
 /// What to do.
@@ -32,23 +32,23 @@ pub struct TerminationPlan {
 }
 
 /// Decides.
-pub fn plan(report: &SetReport<'_>) -> TerminationPlan {
+pub fn plan(observed: &SetState<'_>) -> TerminationPlan {
     let mut plan = TerminationPlan::default();
-    let Some(delay) = delay(report.set) else { return plan };
-    let is_final = |unit: &Unit| report.cliques.values().any(|it| is_final(report, it, unit));
-    for replica in 0..count(report.set.spec.replicas) {
+    let Some(delay) = delay(observed.set) else { return plan };
+    let is_final = |unit: &Unit| observed.cliques.values().any(|it| is_final(observed, it, unit));
+    for replica in 0..count(observed.set.spec.replicas) {
         // A replica that is restarted as a whole needs no look at its parts.
-        if let Some(since) = set_replica_since(report, replica)
+        if let Some(since) = set_replica_since(observed, replica)
             && !is_final(&Unit::SetReplica(replica))
-            && plan.is_due(since, delay, report.now)
+            && plan.is_due(since, delay, observed.now)
         {
-            plan.restart(report, Unit::SetReplica(replica), delay);
+            plan.restart(observed, Unit::SetReplica(replica), delay);
             continue;
         }
-        for config in &report.set.spec.template.scaling_groups {
-            for (unit, since) in group_replicas_since(report, replica, config) {
-                if !is_final(&unit) && plan.is_due(since, delay, report.now) {
-                    plan.restart(report, unit, delay);
+        for config in &observed.set.spec.template.scaling_groups {
+            for (unit, since) in group_replicas_since(observed, replica, config) {
+                if !is_final(&unit) && plan.is_due(since, delay, observed.now) {
+                    plan.restart(observed, unit, delay);
                 }
             }
         }
@@ -67,10 +67,10 @@ impl TerminationPlan {
         due <= now
     }
 
-    fn restart(&mut self, report: &SetReport<'_>, unit: Unit, delay: SignedDuration) {
+    fn restart(&mut self, observed: &SetState<'_>, unit: Unit, delay: SignedDuration) {
         let words = format!("it was below its minimum for {delay:#}");
         let reason = restarts::GANG_TERMINATION;
-        self.restarts.push(Restart::begin(&report.cliques, unit, reason, words, report.now));
+        self.restarts.push(Restart::begin(&observed.cliques, unit, reason, words, observed.now));
     }
 }
 
@@ -85,40 +85,40 @@ fn delay(set: &PodCliqueSet) -> Option<SignedDuration> {
 }
 
 /// Whether a clique is of that unit, and its restart policy restarts it no more: then nobody does.
-fn is_final(report: &SetReport<'_>, state: &CliqueState<'_>, unit: &Unit) -> bool {
-    let rules = Rules::of(report.set, &report.generation_hash);
+fn is_final(observed: &SetState<'_>, state: &CliqueState<'_>, unit: &Unit) -> bool {
+    let rules = Rules::of(observed.set, &observed.generation_hash);
     let noted = restart::count(state).filter(|_| state.is_present());
     let is_exhausted = rules.zip(noted).is_some_and(|(rules, noted)| rules.is_exhausted(noted));
     is_exhausted && Unit::of(state.clique, unit.scope()).as_ref() == Some(unit)
 }
 
 /// Since when a set replica is below its minimum: the first of its standalone cliques and groups that is.
-fn set_replica_since(report: &SetReport<'_>, replica: u32) -> Option<Timestamp> {
+fn set_replica_since(observed: &SetState<'_>, replica: u32) -> Option<Timestamp> {
     let mut first: Option<Timestamp> = None;
-    for clique in layout::standalone(report.set, replica) {
+    for clique in layout::standalone(observed.set, replica) {
         // What is about to be made comes before what is about to be restarted.
-        let state = report.cliques.get(clique.name.as_str()).filter(|it| it.is_present())?;
+        let state = observed.cliques.get(clique.name.as_str()).filter(|it| it.is_present())?;
         first = [first, clique_since(state)].into_iter().flatten().min();
     }
-    let groups = report.set.spec.template.scaling_groups.iter().filter_map(|config| {
-        let name = names::scaling_group(set_name(report.set), replica, &config.name);
-        let group = status::group_of_set(report, &name)?;
-        group_since(group, &status::members(report, replica, config, group))
+    let groups = observed.set.spec.template.scaling_groups.iter().filter_map(|config| {
+        let name = names::scaling_group(set_name(observed.set), replica, &config.name);
+        let group = observed.group(&name)?;
+        group_since(group, &observed.members(replica, config, group))
     });
     groups.chain(first).min()
 }
 
 /// The replicas of a group that are below their minimum and may be restarted by themselves, and since when.
 fn group_replicas_since(
-    report: &SetReport<'_>,
+    observed: &SetState<'_>,
     replica: u32,
     config: &ScalingGroupConfig,
 ) -> Vec<(Unit, Timestamp)> {
-    let name = names::scaling_group(set_name(report.set), replica, &config.name);
-    let Some(group) = status::group_of_set(report, &name).filter(|it| !is_updating(it)) else {
+    let name = names::scaling_group(set_name(observed.set), replica, &config.name);
+    let Some(group) = observed.group(&name).filter(|it| !is_updating(it)) else {
         return Vec::new();
     };
-    let members = status::members(report, replica, config, group);
+    let members = observed.members(replica, config, group);
     let down = members.values().filter(|it| it.iter().flatten().any(is_down)).count();
     let minimum = group.spec.min_available.map_or(1, count) as usize;
     // Too few others would be left: that is for the set replica as a whole.

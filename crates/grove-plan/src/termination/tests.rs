@@ -1,7 +1,7 @@
 //! When what is terminated. Lives of a set are told by what its pods were and when that was written down.
 
 use super::*;
-use crate::fixture::{Deployed, at, conditions};
+use crate::fixture::{Deployed, conditions};
 
 /// `fe` may miss one pod; the group may miss two replicas, and a replica of it no pod.
 const SET: &str = "fe=3/2 pre=1/1 dec=2/2 | pd=3/1:pre,dec";
@@ -23,7 +23,7 @@ fn healthy() -> Deployed {
 }
 
 fn planned(deployed: &Deployed, second: i64) -> TerminationPlan {
-    plan(&SetReport { now: at(second), ..deployed.report() })
+    plan(&deployed.state_at(second))
 }
 
 /// Such as `set:0 inf-0-pd:1 next:120`.
@@ -150,6 +150,91 @@ fn what_was_never_placed_is_left_to_wait() {
     // Placed later than that, then lost.
     let lost = pending_as("fe=1/1").all("r").written_at(300).all("g").written_at(400);
     assert_eq!(due(&lost, 409), "next:410");
+}
+
+/// A clique some of whose pods are bound, one by one, never had its minimum.
+#[test]
+fn a_part_of_the_minimum_is_no_place() {
+    let half = pending_as("fe=3/3").with("inf-0-fe", "0r 1r 2p").written_at(60);
+    assert_eq!(due(&half, 90_000), "");
+    assert_eq!(due(&half.with("inf-0-fe", "0r 1p 2p").written_at(100), 90_000), "", "it has even fewer");
+    // It wanted none, which is no place either.
+    let mut none = pending_as("fe=3/3");
+    let clique = none.cliques.get_mut("inf-0-fe").unwrap();
+    (clique.spec.replicas, clique.spec.min_available) = (Some(0), None);
+    let mut more = none.with("inf-0-fe", "").written_at(60);
+    more.cliques.get_mut("inf-0-fe").unwrap().spec.replicas = Some(3);
+    assert_eq!(due(&more.with("inf-0-fe", "0g 1g 2g").written_at(100), 90_000), "");
+}
+
+/// Pods are scheduled in less than a second, and may be gone in the next.
+#[test]
+fn what_breaks_at_once_is_terminated_too() {
+    let young = |clique: &str, pods: &str, second: i64| {
+        let mut deployed = Deployed::new(1, SET).made(0).all("r").written_at(second);
+        deployed.set.spec.template.termination_delay = Some("10s".into());
+        deployed.with(clique, pods).written_at(second)
+    };
+    for second in 0..5 {
+        for (clique, pods, want) in [
+            ("inf-0-fe", "", "set:0"),
+            ("inf-0-pd-2-dec", "0r", "inf-0-pd:2"),
+            ("inf-0-pd-0-pre", "0ne", "inf-0-pd:0"),
+        ] {
+            let lost = young(clique, pods, second);
+            assert_eq!(due(&lost, second + 9), format!("next:{}", second + 10), "{clique} after {second} s");
+            assert_eq!(due(&lost, second + 10), want, "{clique} after {second} s");
+        }
+        // The whole group.
+        let mut lost = young("inf-0-pd-0-dec", "", second);
+        for replica in 1..3 {
+            lost = lost.with(&format!("inf-0-pd-{replica}-dec"), "");
+        }
+        assert_eq!(due(&lost.written_at(second), second + 10), "set:0", "the group after {second} s");
+    }
+}
+
+/// What other versions wrote has no record.
+#[test]
+fn without_a_record_a_bound_pod_means_that_there_was_a_place() {
+    let adopted = |pods: &str| {
+        let mut deployed = pending_as("fe=3/2").with("inf-0-fe", pods).written_at(2);
+        let status = deployed.cliques.get_mut("inf-0-fe").unwrap().status.as_mut().unwrap();
+        status.was_scheduled = None;
+        deployed
+    };
+    assert_eq!(due(&adopted("0g 1g 2g"), 90_000), "", "nothing says so");
+    assert_eq!(due(&adopted("0r 1g 2g"), 12), "set:0");
+    assert_eq!(due(&adopted("0F 1g 2g"), 12), "set:0", "also one that failed there");
+    // It is recorded with the next write, and stays when the last of them is gone.
+    let later = adopted("0r 1g 2g").with("inf-0-fe", "0r 1p 2g").written_at(5).with("inf-0-fe", "0g 1g 2g");
+    assert_eq!(due(&later.written_at(6), 12), "set:0");
+    // A group that another version wrote about has members that say it.
+    let mut group = healthy_as("pre=1/1 | pd=2/1:pre").all("g").written_at(100);
+    for clique in group.cliques.values_mut() {
+        clique.status.as_mut().unwrap().was_scheduled = None;
+    }
+    assert_eq!(due(&group, 110), "", "nothing is bound");
+    assert_eq!(due(&group.with("inf-0-pd-1-pre", "0ne"), 110), "set:0");
+}
+
+/// The status of a group could not be written: its cliques say since when it is below its minimum.
+#[test]
+fn a_group_that_cannot_say_so_is_judged_by_its_cliques() {
+    let text = "pre=1/1 | pd=3/2:pre";
+    let broken = |second: i64, group: Option<grove_api::wire::PodCliqueScalingGroupStatus>| {
+        let mut deployed = healthy_as(text).with("inf-0-pd-0-pre", "").written_at(100);
+        deployed = deployed.with("inf-0-pd-2-pre", "").written_at(second);
+        deployed.groups.get_mut("inf-0-pd").unwrap().status = group;
+        deployed
+    };
+    let said = |deployed: Deployed| deployed.groups["inf-0-pd"].status.clone();
+    let well = said(healthy_as(text));
+    let earlier = said(healthy_as(text).all("g").written_at(70));
+    for (what, group) in [("nothing", None), ("that all is well", well), ("an earlier breach", earlier)] {
+        assert_eq!(due(&broken(108, group.clone()), 117), "next:118", "it says {what}");
+        assert_eq!(due(&broken(108, group), 118), "set:0", "it says {what}");
+    }
 }
 
 /// The wait for a place is no part of the delay, even where nobody saw the clique well in between.

@@ -7,7 +7,7 @@ use grove_plan::{
     facts::{Tally, label},
     hash,
     rollout::Pace,
-    status::{self, CliqueReport, CliqueState, GroupReport, SetReport, TopologySeen, UpdateSeen},
+    status::{self, CliqueReport, CliqueState, GroupReport, SetReport, SetState, TopologySeen, UpdateSeen},
 };
 use k8s_openapi::jiff::Timestamp;
 
@@ -44,6 +44,7 @@ fn cliques(world: &World) -> Vec<PodClique> {
         let report = CliqueReport {
             tally: tally(world, clique),
             clique,
+            was_scheduled: false,
             refusal: None,
             set: "grove-manifest",
             generation_hash: &generation_hash,
@@ -137,17 +138,19 @@ fn of_the_set() {
         let cliques = cliques(&world);
         let group = group(&world, &cliques);
         let report = SetReport {
-            set: &world.set,
-            cliques: counted(&world, &cliques),
-            groups: [(name_of(&group.metadata), &group)].into(),
+            state: SetState {
+                set: &world.set,
+                cliques: counted(&world, &cliques),
+                groups: [(name_of(&group.metadata), &group)].into(),
+                topology: TopologySeen::Off,
+                generation_hash: hash::generation(&world.set),
+                now: NOW,
+            },
             gangs: vec![world.gang("grove-manifest-0")],
-            topology: TopologySeen::Off,
             passed_over: None,
-            generation_hash: hash::generation(&world.set),
             update: UpdateSeen::default(),
             errors: Vec::new(),
             acted: world.set.metadata.generation,
-            now: NOW,
         };
         let status = status::set(&report);
         assert_eq!(status.observed_generation, Some(1));

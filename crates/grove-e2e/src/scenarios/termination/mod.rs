@@ -3,6 +3,7 @@
 mod cases;
 mod losses;
 mod policy;
+mod young;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +15,6 @@ use grove_api::{
     constants::{conditions, events::children, labels},
     wire::{PodClique, PodCliqueScalingGroup, PodGang},
 };
-use k8s_openapi::jiff::Timestamp;
 use kube::{Resource, ResourceExt};
 
 use self::{
@@ -63,14 +63,13 @@ pub(super) const TABLE: &[Scenario] = &[
     },
     Scenario::on_kube("termination_gt6", |context| Box::pin(run(context, &cases::GT6))),
     on_kai("termination_gt6", |context| Box::pin(run(context, &cases::GT6))),
+    Scenario::on_kube("termination_young", |context| Box::pin(young::run(context))),
     Scenario::on_kube("termination_restart_policy", |context| Box::pin(policy::run(context))),
 ];
 
 const SET: &str = "gt";
 /// The delay of the set. What it counts from is told in whole seconds, so that a unit may go up to a second earlier.
 const DELAY: (&str, Duration) = ("10s", Duration::from_secs(9));
-/// A unit that falls below its minimum within five seconds counts as one that never had it; times are in whole seconds.
-const OF_AGE: Duration = Duration::from_secs(7);
 /// How long a unit may take to go: the delay, and what a busy machine takes.
 const PATIENCE: Duration = Duration::from_mins(3);
 
@@ -117,7 +116,6 @@ async fn run(context: &mut Context, case: &Case) -> Result<()> {
     context
         .expect("the history is complete", |pods| pods.iter().filter(|it| it.ready).count() == uids.len())
         .await?;
-    are_of_age(&world).await?;
     let mut act = Act::begin(context);
     for (number, step) in case.steps.iter().enumerate() {
         let told = || format!("step {number}, {step:?}");
@@ -152,18 +150,6 @@ async fn one(context: &Context, act: &mut Act, step: &Step, nodes: usize) -> Res
         }
         Step::Goes(cliques) => goes(context, act, &format!("{SET}-{cliques}")).await,
     }
-}
-
-/// Waits until a unit that falls below its minimum is not taken for one that never had it.
-async fn are_of_age(world: &World) -> Result<()> {
-    let born = world.cliques.iter().filter_map(|it| it.metadata.creation_timestamp.as_ref()).map(|it| it.0);
-    let youngest = born.max().context("there are no cliques")?;
-    eventually("the cliques are of age", stage::SOON, || async {
-        let age = Duration::try_from(Timestamp::now().duration_since(youngest))?;
-        ensure!(age > OF_AGE, "the youngest is {age:?} old");
-        Ok(())
-    })
-    .await
 }
 
 /// Deletes ready pods of a clique.

@@ -5,7 +5,7 @@ use grove_api::wire::{LossReason, LostNode, Time, TopologyConstraint, TopologyLe
 use super::*;
 use crate::{
     fixture::{Deployed, at},
-    status::CliqueReport,
+    status::{self, CliqueReport},
     topology::Topology,
 };
 
@@ -55,6 +55,7 @@ fn report_of<'a>(
     CliqueReport {
         clique: &deployed.cliques[clique],
         tally,
+        was_scheduled: false,
         refusal: None,
         set: "inf",
         generation_hash: crate::fixture::GENERATION,
@@ -71,9 +72,8 @@ fn report_of<'a>(
 
 fn planned(deployed: &Deployed, second: i64) -> TerminationPlan {
     let topology = topology();
-    let report =
-        SetReport { now: at(second), topology: TopologySeen::On(Some(&topology)), ..deployed.report() };
-    plan(&report, SignedDuration::from_secs(10))
+    let observed = SetState { topology: TopologySeen::On(Some(&topology)), ..deployed.state_at(second) };
+    plan(&observed, SignedDuration::from_secs(10))
 }
 
 /// Such as `set:0 inf-0-pd:1 next:120`.
@@ -126,8 +126,11 @@ fn it_stays_quiet() {
     assert_eq!(due(&never, 900), "", "the user wants none");
     assert_eq!(due(&lost().without("inf-0-fe"), 900), "");
     let off = lost();
-    let report = SetReport { now: at(900), ..off.report() };
-    assert_eq!(plan(&report, SignedDuration::from_secs(10)), TerminationPlan::default(), "topology is off");
+    assert_eq!(
+        plan(&off.state_at(900), SignedDuration::from_secs(10)),
+        TerminationPlan::default(),
+        "topology is off"
+    );
     assert_eq!(due(&lost(), 900), "set:0", "but for all that it is not");
 }
 

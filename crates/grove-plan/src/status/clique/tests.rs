@@ -29,6 +29,7 @@ fn report<'a>(clique: &'a PodClique, pods: &str) -> CliqueReport<'a> {
     CliqueReport {
         clique,
         tally,
+        was_scheduled: false,
         refusal: None,
         set: "inf",
         generation_hash: "gen-2",

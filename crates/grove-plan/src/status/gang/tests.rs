@@ -88,6 +88,40 @@ fn only_what_was_placed_is_unhealthy() {
     assert!(say(&mut scene, false, 5).ends_with("Unhealthy=False/Healthy"));
 }
 
+/// Times of the last place and of the last readiness, which a later outage does not take away.
+#[test]
+fn the_last_place_is_noted_and_stays() {
+    let mut scene = Scene::base("fe=2/2");
+    let last = |scene: &Scene| {
+        let status = scene.gang.status.clone().unwrap();
+        [status.last_scheduled, status.last_ready].map(|it| it.map(|it| it.0.as_second()))
+    };
+    let rows = [
+        (1, "0g 1g", [None, None]),
+        (2, "0b 1p", [None, None]),
+        (3, "0b 1b", [Some(3), None]),
+        (4, "0r 1r", [Some(3), Some(4)]),
+        (5, "0r 1r", [Some(3), Some(4)]),
+        (6, "0r", [Some(3), Some(4)]),
+        (7, "", [Some(3), Some(4)]),
+        (8, "0b 1b", [Some(8), Some(4)]),
+        (9, "0r 1r", [Some(8), Some(9)]),
+    ];
+    for (now, pods, want) in rows {
+        scene.pods(&[("fe", pods)]);
+        scene.report(true, now);
+        assert_eq!(last(&scene), want, "{pods} at {now}");
+    }
+    // Another version noted nothing: nothing is written for it, and the times come when they are over.
+    let status = scene.gang.status.as_mut().unwrap();
+    (status.last_scheduled, status.last_ready) = (None, None);
+    scene.report(true, 10);
+    assert_eq!(last(&scene), [None, None]);
+    scene.pods(&[("fe", "0r")]);
+    scene.report(true, 11);
+    assert_eq!(last(&scene), [Some(8), Some(9)]);
+}
+
 #[test]
 fn the_scheduler_is_quoted() {
     let mut scene = Scene::base(PAIR);
@@ -183,8 +217,11 @@ fn what_others_say_stays_and_times_move_with_the_status() {
         observed_generation: None,
         last_transition_time: Time(at(0)),
     };
-    scene.gang.status =
-        Some(PodGangStatus { phase: String::new(), conditions: vec![target], placement_score: Some(0.5) });
+    scene.gang.status = Some(PodGangStatus {
+        conditions: vec![target],
+        placement_score: Some(0.5),
+        ..PodGangStatus::default()
+    });
     scene.pods(&[("fe", "0g")]);
     scene.report(true, 10);
     scene.pods(&[("fe", "0r")]);

@@ -196,7 +196,7 @@ fn a_pod_of_an_old_template_that_failed_is_waited_for() {
 fn an_update_says_where_it_is() {
     let mut deployed = ready(2).written();
     let step = |deployed: &mut Deployed, update: UpdateSeen, now: i64| {
-        let report = SetReport { update, now: at(now), ..deployed.report() };
+        let report = SetReport { update, state: deployed.state_at(now), ..deployed.report() };
         let got = super::set(&report);
         let progress = got.update_progress.clone().unwrap_or_default();
         let turn = progress.currently_updating.first().map(|it| it.replica_index);
@@ -271,7 +271,10 @@ fn an_update_that_waits_for_a_replica_says_for_which() {
 #[test]
 fn topology_is_said_and_forgotten() {
     let mut deployed = ready(1).written();
-    let on = SetReport { topology: TopologySeen::On(None), ..deployed.report() };
+    let on = SetReport {
+        state: SetState { topology: crate::status::TopologySeen::On(None), ..deployed.state_at(10) },
+        ..deployed.report()
+    };
     let got = super::set(&on);
     assert_eq!(
         said(&got, "TopologyLevels").as_deref(),
@@ -313,7 +316,7 @@ fn gang(name: &str, phase: &str, unhealthy: Option<&str>) -> PodGang {
     let conditions = unhealthy.map(condition).into_iter().collect();
     PodGang {
         metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
-        status: Some(PodGangStatus { phase: phase.to_owned(), conditions, placement_score: None }),
+        status: Some(PodGangStatus { phase: phase.to_owned(), conditions, ..PodGangStatus::default() }),
         ..PodGang::default()
     }
 }
@@ -394,6 +397,6 @@ fn an_unchanged_set_says_the_same() {
     deployed.gangs = vec![gang("inf-0", "Running", None)];
     let got = super::set(&deployed.report());
     deployed.set.status = Some(got.clone());
-    assert_eq!(super::set(&SetReport { now: at(99), ..deployed.report() }), got);
+    assert_eq!(super::set(&SetReport { state: deployed.state_at(99), ..deployed.report() }), got);
     assert!(got.conditions.iter().all(|it| it.observed_generation == Some(1)));
 }

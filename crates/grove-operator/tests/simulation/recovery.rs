@@ -1,0 +1,115 @@
+//! Recovery goes by what is recorded of a unit, however young it is, and needs no status but that of its cliques.
+
+use std::time::Duration;
+
+use grove_apiserver::{Fault, Subresource, WriteRequest};
+use serde_json::json;
+
+use crate::{
+    workload::{
+        ALL, CLIQUES, GROUPS, Minima, SETS, WHOLE, an_hour_without_writes, comes_back, created, full, lose,
+        pods, restarted, set,
+    },
+    world::World,
+};
+
+/// Writes of the status of sets and scaling groups are refused.
+fn refuse_reports(world: &World) {
+    world.server.before_write(|write: &WriteRequest| {
+        let is_report = [SETS, GROUPS].contains(&write.resource.id());
+        if is_report && write.subresource == Some(Subresource::Status) {
+            return Fault::refuse(500, "InternalError", "etcd is full");
+        }
+        Fault::None
+    });
+}
+
+/// A set that was made a moment ago. What the nodes have taken they lose now, and take no more.
+async fn young(seed: u64, age: Duration) -> World {
+    let mut world = World::started(seed);
+    world.create(SETS, set(Minima { x: 1, ..ALL }, 1));
+    let step = Duration::from_millis(5);
+    for _ in 0..age.as_millis() / step.as_millis() {
+        tokio::time::sleep(step).await;
+        world.simulate();
+    }
+    let all = world.list("pods");
+    assert!(all.len() == 10 && all.iter().all(|it| it.field("/spec/nodeName").is_some()), "all are bound");
+    world.nodes = false;
+    world
+}
+
+/// Pods are scheduled within milliseconds. Whatever a unit loses after that it has lost, also before anything of it was written.
+#[tokio::test(start_paused = true)]
+async fn what_breaks_within_seconds_is_restarted_after_the_delay() {
+    for (seed, age) in [300, 900, 1_500, 4_900].into_iter().enumerate() {
+        for (clique, count, want) in [("w-0-x-1-c", 1, "w-0-x-1-b w-0-x-1-c"), ("w-0-a", 1, WHOLE)] {
+            let world = young(seed as u64, Duration::from_millis(age)).await;
+            let before = pods(&world);
+            lose(&world, clique, count);
+            tokio::time::sleep(Duration::from_secs(8)).await;
+            world.simulate();
+            assert_eq!(
+                restarted(&before, &world),
+                "",
+                "{clique} after {age} ms: not before the delay is over"
+            );
+            world.settle().await;
+            assert_eq!(restarted(&before, &world), want, "{clique} after {age} ms");
+            let record = world.get(CLIQUES, clique).field("/status/wasScheduled").cloned();
+            assert_eq!(record, Some(json!(true)));
+            an_hour_without_writes(&world).await;
+            comes_back(world).await;
+        }
+    }
+}
+
+/// A set whose status cannot be written, for whatever reason, is restarted all the same.
+#[tokio::test(start_paused = true)]
+async fn a_unit_is_restarted_while_no_report_can_be_written() {
+    let rows = [("w-0-a", 1, ALL, WHOLE), ("w-0-x-0-c", 1, ALL, WHOLE)];
+    let alone = ("w-0-x-1-c", 1, Minima { x: 1, ..ALL }, "w-0-x-1-b w-0-x-1-c");
+    for (seed, (clique, count, minima, want)) in rows.into_iter().chain([alone]).enumerate() {
+        let world = full(seed as u64, set(minima, 1)).await;
+        let (before, made) = (pods(&world), created(&world));
+        let said = world.get(SETS, "w").field("/status").cloned();
+        refuse_reports(&world);
+        lose(&world, clique, count);
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        world.simulate();
+        assert_eq!(restarted(&before, &world), "", "{clique}: not before the delay is over");
+        world.settle().await;
+        assert_eq!(restarted(&before, &world), want, "{clique}");
+        assert_eq!(world.get(SETS, "w").field("/status").cloned(), said, "nothing could be said");
+        // Once: what was lost was made again, and then every pod of the unit.
+        let of_unit: usize = want.split(' ').map(|it| before[it].len()).sum();
+        assert_eq!(created(&world), made + count + of_unit, "{clique}");
+        world.server.before_write(|_| Fault::None);
+        // The pause of what was refused grows to minutes.
+        tokio::time::sleep(Duration::from_mins(20)).await;
+        world.settle().await;
+        comes_back(world).await;
+    }
+}
+
+/// Likewise by the restart policy, and with an operator that never wrote a word on the set.
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_recovered_by_an_operator_that_cannot_report() {
+    let mut wanted = set(ALL, 1);
+    wanted["spec"]["template"]["restartPolicy"] = json!({ "scope": "GroupReplica" });
+    let mut world = full(7, wanted).await;
+    world.nodes = true;
+    let before = pods(&world);
+    world.kill();
+    refuse_reports(&world);
+    world.start();
+    for pod in world.list("pods").iter().filter(|it| it.name().starts_with("w-0-x-1-c-")) {
+        let error = json!({ "terminated": { "exitCode": 1 } });
+        let container = json!({ "name": "main", "ready": false, "lastState": error });
+        let unready = json!({ "type": "Ready", "status": "False" });
+        let status = json!({ "phase": "Running", "conditions": [unready], "containerStatuses": [container] });
+        world.patch_status("pods", pod.name(), status);
+    }
+    world.settle().await;
+    assert_eq!(restarted(&before, &world), "w-0-x-1-b w-0-x-1-c");
+}
