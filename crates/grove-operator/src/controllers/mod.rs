@@ -10,6 +10,7 @@ mod gang;
 mod group;
 mod growth;
 mod node_loss;
+mod quota;
 mod restart_policy;
 mod revisions;
 mod scheduling;
@@ -65,6 +66,8 @@ pub(crate) struct Queues {
     pub(crate) bindings: Queue<String>,
     /// Names of Kueue's Topologies.
     pub(crate) topologies: Queue<String>,
+    /// Namespaces in which a quota is exhausted.
+    pub(crate) quotas: Queue<String>,
 }
 
 impl Queues {
@@ -110,7 +113,7 @@ impl Grove {
         self.node_loss.is_some() || self.topology_aware
     }
 
-    fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }
 

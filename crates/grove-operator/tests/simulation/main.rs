@@ -21,6 +21,7 @@ mod kills;
 mod node_loss;
 mod passed_over;
 mod places;
+mod quotas;
 mod restart_policy;
 mod revisions;
 mod set_back;
