@@ -64,7 +64,8 @@ fn put(tx: &mut Transaction<'_>, key: &Key, quota: &Object, status: Value) {
 /// What a quota counts, as far as it is known here, and how much of it there may be.
 fn limits(quota: &Object) -> Vec<(String, u64)> {
     let hard = quota.field("/spec/hard").and_then(Value::as_object);
-    let counted = hard.into_iter().flatten().filter(|(name, _)| [PODS, "count/pods"].contains(&name.as_str()));
+    let counted =
+        hard.into_iter().flatten().filter(|(name, _)| [PODS, "count/pods"].contains(&name.as_str()));
     let limit = |it: &Value| it.as_u64().or_else(|| it.as_str()?.parse().ok());
     counted.filter_map(|(name, it)| Some((name.clone(), limit(it)?))).collect()
 }

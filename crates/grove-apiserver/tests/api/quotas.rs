@@ -35,9 +35,7 @@ async fn what_is_used_follows_the_pods() {
     let server = server();
     let status = || async { get(&server, &format!("{QUOTAS}/q")).await.1["status"].clone() };
     post(&server, QUOTAS, quota(&json!({"pods": "2", "count/pods": "5"}))).await;
-    let is = |pods: &str, count: &str| {
-        json!({"hard": {"count/pods": "5", "pods": "2"}, "used": {"count/pods": count, "pods": pods}})
-    };
+    let is = |pods: &str, count: &str| json!({"hard": {"count/pods": "5", "pods": "2"}, "used": {"count/pods": count, "pods": pods}});
     assert_eq!(status().await, is("0", "0"));
     post(&server, PODS, pod("a")).await;
     post(&server, PODS, pod("b")).await;

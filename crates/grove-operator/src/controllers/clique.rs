@@ -138,6 +138,8 @@ impl Grove {
                 let pause = self.refused(clique, words, error.is_quota_exceeded());
                 if error.is_quota_exceeded() {
                     self.quota_exceeded(clique);
+                } else {
+                    self.wake_quota(&key.namespace);
                 }
                 Ok(Outcome::After(pause))
             }

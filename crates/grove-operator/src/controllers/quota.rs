@@ -48,7 +48,9 @@ impl Grove {
                 self.wake_cliques(gang, retries);
             }
         }
-        if let Some(head) = gangs.iter().find(|it| plan.is_new_head && Some(&it.claim.uid) == plan.head.as_ref()) {
+        if let Some(head) =
+            gangs.iter().find(|it| plan.is_new_head && Some(&it.claim.uid) == plan.head.as_ref())
+        {
             info!(namespace, gang = head.claim.name, "a quota is exhausted: this gang creates pods");
         }
         for gang in gangs.iter().filter(|it| plan.release.contains(&it.claim.uid)) {
@@ -61,6 +63,11 @@ impl Grove {
     pub(super) fn quota_limit(&self, clique: &PodClique, allowed: u32) -> u32 {
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         if !self.memory.quotas.is_exhausted(namespace) {
+            // Its gang may not have been there when the quota sufficed again.
+            if self.memory.hold(uid(clique), None, self.now()) {
+                self.wake_reports_of_clique(clique);
+                self.wake_gang_of(clique);
+            }
             return allowed;
         }
         let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
@@ -94,7 +101,8 @@ impl Grove {
         let mut cliques = self.seen.cliques_by_gang.get(&joined(namespace, &name));
         cliques.retain(|it| {
             let owner = self.seen.set_of(&it.metadata);
-            it.metadata.deletion_timestamp.is_none() && owner.is_some_and(|it| it.metadata.uid == set.metadata.uid)
+            it.metadata.deletion_timestamp.is_none()
+                && owner.is_some_and(|it| it.metadata.uid == set.metadata.uid)
         });
         let mut claim = Claim {
             uid: uid(gang).to_owned(),

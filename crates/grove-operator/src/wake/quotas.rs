@@ -11,7 +11,7 @@ use crate::{
 
 impl Grove {
     /// Where a quota is exhausted, another gang may have its turn.
-    pub(super) fn wake_quota(&self, namespace: &str) {
+    pub(crate) fn wake_quota(&self, namespace: &str) {
         if self.memory.quotas.is_exhausted(namespace) {
             self.queues.quotas.add(namespace.to_owned());
         }

@@ -16,7 +16,8 @@ pub(crate) fn limit(world: &World, pods: u32) {
     let spec = json!({ "hard": { "pods": pods.to_string() } });
     if world.list(QUOTAS).is_empty() {
         let metadata = json!({ "name": "pods", "namespace": NAMESPACE });
-        let quota = json!({ "apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec });
+        let quota =
+            json!({ "apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec });
         world.create(QUOTAS, quota);
     } else {
         world.patch(QUOTAS, "pods", json!({ "spec": spec }));
@@ -65,7 +66,8 @@ fn says(world: &World, gang: &str, type_: &str) -> String {
 
 /// Attempts to create pods since a write, and how many of them succeeded.
 fn attempts(world: &World, since: u64) -> (usize, usize) {
-    let is_create = |it: &WriteRecord| it.verb == "create" && it.resource == "pods" && it.subresource.is_none();
+    let is_create =
+        |it: &WriteRecord| it.verb == "create" && it.resource == "pods" && it.subresource.is_none();
     let writes = world.server.store().writes_since(since);
     let creates: Vec<&WriteRecord> = writes.iter().filter(|it| is_create(it)).collect();
     (creates.len(), creates.iter().filter(|it| it.code < 300).count())
@@ -161,7 +163,8 @@ async fn a_gang_that_waits_alone_keeps_its_pods() {
     limit(&world, 2);
     world.create(SETS, set("a", 3, 3));
     pass(&world, Duration::from_mins(1)).await;
-    let pods = |world: &World| -> Vec<String> { world.list("pods").iter().map(|it| it.uid().to_owned()).collect() };
+    let pods =
+        |world: &World| -> Vec<String> { world.list("pods").iter().map(|it| it.uid().to_owned()).collect() };
     let before = pods(&world);
     assert_eq!(before.len(), 2);
     pass(&world, Duration::from_hours(3)).await;

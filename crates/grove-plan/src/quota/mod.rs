@@ -291,12 +291,8 @@ impl Ledger {
             other => {
                 // The refusal that everything began with counts; one from before another gang's turn says nothing now.
                 let since = claim.refused_at.filter(|_| other.is_none()).unwrap_or(now);
-                *other = Some(Head {
-                    uid: claim.uid.clone(),
-                    since,
-                    lacking: claim.lacking,
-                    progress_at: now,
-                });
+                *other =
+                    Some(Head { uid: claim.uid.clone(), since, lacking: claim.lacking, progress_at: now });
                 true
             }
         }

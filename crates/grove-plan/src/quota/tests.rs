@@ -184,7 +184,9 @@ fn who_makes_no_progress_is_parked_while_others_wait() {
     let parked = plan(&waiting.ledger, &claims, at(400));
     assert_eq!(parked.head.as_deref(), Some("uid-b"));
     assert_eq!(parked.release, ["uid-a"]);
-    assert!(parked.shares["uid-a"].reason().unwrap().contains("tried again when the ResourceQuota is raised"));
+    assert!(
+        parked.shares["uid-a"].reason().unwrap().contains("tried again when the ResourceQuota is raised")
+    );
 
     let claims = [claim("a", 1), claim("b", 2)];
     let head = |ledger: &Ledger, now: i64| plan(ledger, &claims, at(now)).head.unwrap();

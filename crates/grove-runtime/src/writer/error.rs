@@ -85,7 +85,8 @@ impl WriteError {
     /// The delete was for another object of the same name.
     pub(super) fn is_other_uid(&self) -> bool {
         let message = self.message().to_lowercase();
-        let is_about_uid = ["uid in the precondition", "uid in precondition"].iter().any(|it| message.contains(it));
+        let is_about_uid =
+            ["uid in the precondition", "uid in precondition"].iter().any(|it| message.contains(it));
         self.is_conflict() && is_about_uid
     }
 }

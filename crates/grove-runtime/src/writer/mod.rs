@@ -180,10 +180,7 @@ impl Writer {
         let params = DeleteParams {
             grace_period_seconds: how.grace,
             propagation_policy: how.propagation,
-            preconditions: Some(Preconditions {
-                uid: Some(uid.to_owned()),
-                resource_version: how.version,
-            }),
+            preconditions: Some(Preconditions { uid: Some(uid.to_owned()), resource_version: how.version }),
             ..Default::default()
         };
         self.end(&what, collection.request().delete(name, &params)).await

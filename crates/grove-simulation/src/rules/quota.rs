@@ -62,7 +62,9 @@ pub(crate) fn few_pods_are_made(cluster: &Cluster, since: u64) -> Result<(), Bro
     let wanted: u64 = cluster.list(CLIQUES).iter().filter_map(|it| number(it, "/spec/replicas")).sum();
     let most = (usize::try_from(wanted).unwrap_or_default() + 1) * TURNS;
     if made > most {
-        return Err(Rule::Quota.broken(format!("{made} pods were made under a quota, of which {wanted} are wanted")));
+        return Err(
+            Rule::Quota.broken(format!("{made} pods were made under a quota, of which {wanted} are wanted"))
+        );
     }
     Ok(())
 }

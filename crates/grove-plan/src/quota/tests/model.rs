@@ -25,15 +25,18 @@ impl Model {
             Gang { claim: Claim { missing: *size, lacking: *size, ..claim }, size: *size }
         };
         let gangs = sizes.iter().enumerate().map(gang).collect();
-        let mut model =
-            Self { quota, gangs, ledger: Ledger::default(), now: 1_000, created: 0, deleted: 0 };
+        let mut model = Self { quota, gangs, ledger: Ledger::default(), now: 1_000, created: 0, deleted: 0 };
         // At first everybody creates, one pod after the other, until the quota is exhausted.
         for turn in 0..quota {
             let number = turn as usize % sizes.len();
             model.create(number);
         }
         let refused = at(model.now);
-        model.gangs.iter_mut().filter(|it| it.claim.lacking > 0).for_each(|it| it.claim.refused_at = Some(refused));
+        model
+            .gangs
+            .iter_mut()
+            .filter(|it| it.claim.lacking > 0)
+            .for_each(|it| it.claim.refused_at = Some(refused));
         model
     }
 
