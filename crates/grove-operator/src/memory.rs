@@ -2,18 +2,22 @@
 //! a restart only means that something is tried once more.
 
 mod lines;
+mod quotas;
 
 use std::{collections::BTreeMap, time::Duration};
 
 use grove_api::wire::LastError;
 use grove_plan::facts::Refusal;
+use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::lines::Lines;
+use self::{lines::Lines, quotas::Quotas};
 
 /// First and longest pause after the API server refused a pod.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// Likewise where a quota is exceeded: a change of the quota is seen, and ends the pause.
+const QUOTA_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(2));
 /// How long a namespace that is being deleted is left in peace.
 const ENDING_PAUSE: Duration = Duration::from_secs(10);
 /// Likewise between replacements of pods that fail.
@@ -24,6 +28,8 @@ pub(crate) struct Memory {
     by_uid: Mutex<BTreeMap<String, Notes>>,
     /// Who waits for a place.
     pub(crate) lines: Lines,
+    /// Whose turn it is to create pods where a quota is exhausted.
+    pub(crate) quotas: Quotas,
     /// Namespaces that take no new objects, and until when nobody need ask again.
     ending: Mutex<BTreeMap<String, Instant>>,
 }
@@ -34,6 +40,10 @@ struct Notes {
     acted: Option<i64>,
     refusal: Option<Refusal>,
     refused: Pause,
+    /// When a pod was last refused because a quota was exceeded, if that is why pods are refused.
+    quota_refused_at: Option<Timestamp>,
+    /// Why pods are not created although nobody refuses them.
+    held: Option<Refusal>,
     failed: Pause,
     errors: Vec<LastError>,
     status_written: Option<Instant>,
@@ -75,6 +85,7 @@ struct Hash {
 #[derive(Clone, Copy, Default)]
 struct Pause {
     times: u32,
+    last: Option<Instant>,
     until: Option<Instant>,
 }
 
@@ -82,6 +93,7 @@ impl Pause {
     fn again(&mut self, (first, longest): (Duration, Duration)) {
         let pause = first.saturating_mul(2_u32.saturating_pow(self.times)).min(longest);
         self.times = self.times.saturating_add(1);
+        self.last = Some(Instant::now());
         self.until = Some(Instant::now() + pause);
     }
 
@@ -133,9 +145,10 @@ impl Memory {
     }
 
     /// The API server refuses pods of a clique. Returns the pause, and whether the words are new.
-    pub(crate) fn refused(&self, uid: &str, refusal: Refusal) -> (Duration, bool) {
+    pub(crate) fn refused(&self, uid: &str, refusal: Refusal, over_quota: bool) -> (Duration, bool) {
         self.note(uid, |notes| {
-            notes.refused.again(REFUSED_PAUSE);
+            notes.refused.again(if over_quota { QUOTA_PAUSE } else { REFUSED_PAUSE });
+            notes.quota_refused_at = over_quota.then_some(refusal.since);
             let old = notes.refusal.take();
             let is_new = old.as_ref().is_none_or(|it| it.message != refusal.message);
             let since = old.map_or(refusal.since, |it| it.since);
@@ -144,8 +157,42 @@ impl Memory {
         })
     }
 
+    /// Why there are no more pods of a clique: other gangs come first, or the API server's words.
     pub(crate) fn refusal(&self, uid: &str) -> Option<Refusal> {
-        self.look(uid, |notes| notes.refusal.clone()).flatten()
+        self.look(uid, |notes| notes.held.clone().or_else(|| notes.refusal.clone())).flatten()
+    }
+
+    /// Whether pods are refused for another reason than a quota.
+    pub(crate) fn is_refused_otherwise(&self, uid: &str) -> bool {
+        self.look(uid, |notes| notes.refusal.is_some() && notes.quota_refused_at.is_none()) == Some(true)
+    }
+
+    pub(crate) fn quota_refused_at(&self, uid: &str) -> Option<Timestamp> {
+        self.look(uid, |notes| notes.quota_refused_at).flatten()
+    }
+
+    /// Other gangs come before a clique, or none does. Whether that is news.
+    pub(crate) fn hold(&self, uid: &str, reason: Option<&str>, now: Timestamp) -> bool {
+        let known = self.look(uid, |notes| notes.held.as_ref().map(|it| it.message.clone())).flatten();
+        if known.as_deref() == reason {
+            return false;
+        }
+        self.note(uid, |notes| {
+            let since = notes.held.as_ref().map_or(now, |it| it.since);
+            notes.held = reason.map(|it| Refusal { message: it.to_owned(), since });
+        });
+        true
+    }
+
+    /// What pods of a clique were refused for may be over: the rest of the pause that is left, a second after the last try
+    /// at the latest.
+    pub(crate) fn retry_soon(&self, uid: &str) -> Option<Duration> {
+        self.look(uid, |notes| notes.refused.remaining()).flatten()?;
+        self.note(uid, |notes| {
+            let soon = notes.refused.last.map(|it| it + QUOTA_PAUSE.0);
+            notes.refused.until = soon.min(notes.refused.until);
+            Some(notes.refused.remaining().unwrap_or_default())
+        })
     }
 
     pub(crate) fn refused_for(&self, uid: &str) -> Option<Duration> {
@@ -157,6 +204,7 @@ impl Memory {
         self.look(uid, |notes| notes.refusal.is_some()) == Some(true)
             && self.note(uid, |notes| {
                 notes.refused = Pause::default();
+                notes.quota_refused_at = None;
                 notes.refusal.take().is_some()
             })
     }

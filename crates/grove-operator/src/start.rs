@@ -107,6 +107,7 @@ impl Operator {
                 backends: Queue::new("schedulerbackend", queues),
                 bindings: Queue::new("clustertopologybinding", queues),
                 topologies: Queue::new("topology", queues),
+                quotas: Queue::new("resourcequota", queues),
             },
             writer: Writer::new(client.clone(), "grove-operator"),
             events,
@@ -150,6 +151,7 @@ impl Operator {
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.gangs.cache.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.topologies.clone(), prune, stop.clone()));
         tasks.spawn(inform_guarded(self.api(), all.clone(), seen.backends.clone(), prune, stop.clone()));
+        tasks.spawn(inform(self.api(), all.clone(), seen.quotas.clone(), prune, stop.clone()));
         if self.grove.looks_at_nodes() {
             tasks.spawn(inform(self.api(), all, seen.nodes.clone(), prune, stop.clone()));
         }
@@ -240,6 +242,7 @@ impl Operator {
         attend(run, grove, &queues.recovery, RECOVERY_WORKERS, |it, key| async move {
             it.reconcile_recovery(key).await
         });
+        attend(run, grove, &queues.quotas, 1, |it, name| async move { it.reconcile_quota(name).await });
         for (queue, workers) in [(&queues.status, STATUS_WORKERS), (&queues.set_status, SET_STATUS_WORKERS)] {
             attend(run, grove, queue, workers, |it, key| async move { it.reconcile_status(key).await });
         }
@@ -263,6 +266,7 @@ impl Operator {
         queues.backends.close();
         queues.bindings.close();
         queues.topologies.close();
+        queues.quotas.close();
         while tasks.join_next().await.is_some() {}
     }
 

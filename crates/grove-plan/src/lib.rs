@@ -2,7 +2,7 @@
 //!
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
-//! [`facts`], [`nodes`] → [`layout`], [`topology`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`gang`], [`start_order`],
+//! [`facts`], [`nodes`] → [`layout`], [`topology`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`quota`], [`gang`], [`start_order`],
 //! [`revisions`] → [`node_loss`], [`status`] → [`termination`], [`restart_policy`] → [`restart`] → [`recovery`].
 
 pub mod budget;
@@ -19,6 +19,7 @@ pub mod objects;
 mod patch;
 pub mod pods;
 pub mod protection;
+pub mod quota;
 pub mod recovery;
 pub mod restart;
 pub mod restart_policy;

@@ -18,13 +18,17 @@ use crate::{
     plan::{Deed, LONGEST_STALL, Plan},
     random::Random,
     referee::Referee,
-    rules::{Broken, Rule, rest},
+    rules::{Broken, Rule, quota, rest},
 };
 
 /// Nobody writes for this long: then the cluster is at rest.
 const QUIET: Duration = Duration::from_mins(10);
 /// By then it has to be.
 const PATIENCE: Duration = Duration::from_hours(4);
+/// So long nothing but the quota is in the way: turns of gangs that do not fit are five minutes each.
+const UNDER_QUOTA: Duration = Duration::from_hours(3);
+/// More pods than there ever are.
+const PLENTY: u32 = 10_000;
 /// How old the operator's caches may be where only usual delays happen.
 const FRESH: Duration = Duration::from_secs(2);
 /// What repeated failures of a watch add to that.
@@ -93,12 +97,9 @@ impl Stage {
         let cluster = Cluster::new(plan.seed);
         let lines = Lines::new(cluster.server.clone(), plan.weather.clone(), Random::new(plan.seed, 2));
         let hall = Hall::new(cluster.clone(), plan.nodes, plan.slots, Random::new(plan.seed, 3));
-        let referee = Referee::new(
-            cluster.clone(),
-            Arc::clone(&lines),
-            Past::new(staleness(plan), longest_trip(&plan.weather), plan.lost_after),
-            tells,
-        );
+        let mut past = Past::new(staleness(plan), longest_trip(&plan.weather), plan.lost_after);
+        past.limited = plan.quota.is_some();
+        let referee = Referee::new(cluster.clone(), Arc::clone(&lines), past, tells);
         let mut tasks = JoinSet::new();
         tasks.spawn(referee.clone().run());
         tasks.spawn(run_collector(cluster.server.clone(), std::future::pending()));
@@ -123,6 +124,9 @@ impl Stage {
             step: 0,
             _tasks: tasks,
         };
+        if let Some(pods) = plan.quota {
+            stage.user.limit(pods);
+        }
         stage.start()?;
         Ok(stage)
     }
@@ -254,6 +258,18 @@ impl Stage {
         }
         // Whoever is dead comes back.
         self.wait(Duration::from_secs(30)).await?;
+        if plan.quota.is_some() {
+            let before = self.cluster.server.store().write_count();
+            self.wait(UNDER_QUOTA).await?;
+            let verdict = quota::nobody_waits_in_vain(&self.cluster)
+                .and_then(|()| quota::few_pods_are_made(&self.cluster, before));
+            if let Err(broken) = &verdict {
+                self.referee.tell(|| format!("BROKEN {}: {}", broken.rule, broken.words));
+            }
+            verdict?;
+            self.referee.tell(|| "END of the quota".to_owned());
+            self.user.limit(PLENTY);
+        }
         self.settle().await?;
         if self.user.delete_broken_pods() {
             self.settle().await?;

@@ -20,6 +20,12 @@ pub(super) fn rows() -> Vec<Resource> {
             ..core("Event", "events", &["ev"], &event_fields("involvedObject", "reportingComponent"))
         },
         cluster(core("Node", "nodes", &["no"], &["spec.unschedulable"])).with_status(),
+        Resource {
+            create_on_update: true,
+            returns_deleted: true,
+            ..core("ResourceQuota", "resourcequotas", &["quota"], NO_FIELDS)
+        }
+        .with_status(),
         core("ConfigMap", "configmaps", &["cm"], NO_FIELDS),
         core("Secret", "secrets", &[], &["type"]),
         Resource { returns_deleted: true, ..core("ServiceAccount", "serviceaccounts", &["sa"], NO_FIELDS) },

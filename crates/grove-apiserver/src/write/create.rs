@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{decode, namespaces, pods};
+use super::{decode, namespaces, pods, quotas};
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
@@ -47,6 +47,7 @@ pub(super) fn create_managed(
     if tx.get(&key).is_some() {
         return Err(Failure::already_exists(resource, &key.name));
     }
+    quotas::check(tx, resource, namespace, &key.name)?;
 
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         metadata::set(&mut object, field, None);

@@ -9,6 +9,7 @@ mod namespaces;
 mod options;
 mod patch;
 mod pods;
+mod quotas;
 mod scale;
 mod update;
 
@@ -147,9 +148,11 @@ pub(crate) fn perform(store: &Store, request: WriteRequest) -> Result<Answer, Fa
     store.transact(request.dry_run, |tx| {
         let before = tx.revision();
         tx.write_as(&request.manager, request.subresource.map(Subresource::name));
+        let (resource, namespace) = (Arc::clone(&request.resource), request.namespace.clone());
         let result = dispatch(tx, request);
         match &result {
             Ok(answer) => {
+                quotas::count(tx, &resource, &namespace);
                 record.code = answer.code();
                 if let Answer::Created(object) = answer {
                     object.name().clone_into(&mut record.name);

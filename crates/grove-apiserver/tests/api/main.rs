@@ -11,6 +11,7 @@ mod faults;
 mod list;
 mod model;
 mod odd;
+mod quotas;
 mod subresources;
 mod support;
 mod update;

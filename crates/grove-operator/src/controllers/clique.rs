@@ -85,16 +85,22 @@ impl Grove {
         // Whatever is made or replaced of the template that it still has would be old at once.
         let waits = self.awaits_template(set, clique);
         let lost = self.with_losses(clique, &pods, |it| it.gone()).unwrap_or_default();
+        let limit = self.quota_limit(clique, allowed);
+        if limit < allowed {
+            self.queues.quotas.add(key.namespace.clone());
+        }
+        let there = facts.iter().filter(|it| !it.terminating).count();
+        let cannot_be_made_again = allowed == 0 || (limit < allowed && there > limit as usize);
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             minimum: layout::spec_minimum(&clique.spec),
             // What cannot be made again is not taken away.
-            outdated: if waits || allowed == 0 { Outdated::Stay } else { outdated_pods(set, clique) },
+            outdated: if waits || cannot_be_made_again { Outdated::Stay } else { outdated_pods(set, clique) },
             core: self.core_of(set, clique),
             hash: template_hash(&clique.metadata),
             may_complete: pods::may_complete(clique),
             ended,
-            at_most: if refused.is_some() || waits { 0 } else { allowed },
+            at_most: if refused.is_some() || waits { 0 } else { limit },
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
             lost: &lost,
         };
@@ -128,7 +134,14 @@ impl Grove {
                     self.memory.namespace_ends(&key.namespace);
                 }
                 let prefix = names::pod_prefix(clique.metadata.name.as_deref().unwrap_or_default());
-                Ok(Outcome::After(self.refused(clique, without_suffix(&error.message(), &prefix))))
+                let words = without_suffix(&error.message(), &prefix);
+                let pause = self.refused(clique, words, error.is_quota_exceeded());
+                if error.is_quota_exceeded() {
+                    self.quota_exceeded(clique);
+                } else {
+                    self.wake_quota(&key.namespace);
+                }
+                Ok(Outcome::After(pause))
             }
             Err(NotCreated::Write(error)) => Err(error.into()),
         }
@@ -138,6 +151,10 @@ impl Grove {
     fn settle(&self, clique: &PodClique, allowed: u32) {
         let id = uid(clique);
         let there = self.seen.pods_of(id).iter().filter(|it| !it.fact.terminating).count();
+        // Where no more are wanted, it does not matter any more that more were refused.
+        if there >= clique.spec.replicas.map_or(0, count) as usize && self.memory.admitted(id) {
+            self.wake_reports_of_clique(clique);
+        }
         let is_done = allowed > 0 || clique.spec.replicas == Some(0);
         if is_done && there >= allowed as usize && self.memory.acted_on(id, clique.metadata.generation) {
             self.wake_status_of(clique);
@@ -250,13 +267,13 @@ impl Grove {
         if let Some(gang) = self.seen.gangs.cache.get(namespace, gang).filter(|_| !known) {
             self.tell_of_backend(&gang, "PreparePod", Operation::Mutate.as_str(), &words);
         }
-        self.refused(clique, words)
+        self.refused(clique, words, false)
     }
 
     /// Remembers why there are no more pods, so that conditions say it, and how long to leave the server in peace.
-    fn refused(&self, clique: &PodClique, message: String) -> Duration {
+    fn refused(&self, clique: &PodClique, message: String, over_quota: bool) -> Duration {
         let refusal = Refusal { message: message.clone(), since: self.now() };
-        let (pause, is_new) = self.memory.refused(uid(clique), refusal);
+        let (pause, is_new) = self.memory.refused(uid(clique), refusal, over_quota);
         if is_new {
             warn!(clique = ?Key::of(clique), reason = message, "pods cannot be created");
             self.tell(clique, EventKind::Warning, reasons::POD_CREATE_FAILED, "CreatePod", message);
@@ -310,7 +327,7 @@ fn without_suffix(message: &str, prefix: &str) -> String {
 }
 
 /// `created web-0-model-x7k2p`, or `created 12 pods (…)`.
-fn words(verb: &str, names: &[&str]) -> Option<String> {
+pub(super) fn words(verb: &str, names: &[&str]) -> Option<String> {
     const SHOWN: usize = 3;
     match names {
         [] => None,

@@ -12,6 +12,7 @@ mod growth;
 mod node_loss;
 mod observe;
 mod recovery;
+mod quota;
 mod restart_policy;
 mod revisions;
 mod scheduling;
@@ -68,6 +69,8 @@ pub(crate) struct Queues {
     pub(crate) bindings: Queue<String>,
     /// Names of Kueue's Topologies.
     pub(crate) topologies: Queue<String>,
+    /// Namespaces in which a quota is exhausted.
+    pub(crate) quotas: Queue<String>,
 }
 
 impl Queues {
@@ -125,7 +128,7 @@ impl Grove {
         self.node_loss.is_some() || self.topology_aware
     }
 
-    fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }
 

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// As if the kubelet had said that the pod has ended.
-const BY_FORCE: Delete = Delete { grace: Some(0), propagation: None };
+const BY_FORCE: Delete = Delete { grace: Some(0), propagation: None, version: None };
 
 impl Grove {
     /// Reads what is known of the nodes of a clique's pods; `None` where nobody looks at nodes.

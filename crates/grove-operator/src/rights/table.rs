@@ -109,6 +109,14 @@ pub(super) const TABLE: &[Row] = &[
     everywhere(
         Feature::Workloads,
         CORE,
+        &["resourcequotas"],
+        &["list", "watch"],
+        "gangs that wait for quota are tried again when a quota is raised or used less; nothing but the enforced and used \
+         amounts is kept",
+    ),
+    everywhere(
+        Feature::Workloads,
+        CORE,
         &["services"],
         CHILD,
         "the headless Service of each replica of a set",

@@ -2,6 +2,7 @@
 
 mod node_view;
 mod pod_view;
+mod quota_view;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,6 +24,7 @@ use kube::Resource;
 
 pub(crate) use self::node_view::NodeView;
 pub use self::pod_view::PodView;
+pub(crate) use self::quota_view::QuotaView;
 use crate::{key::Key, kueue::Kueue};
 
 /// A kind whose objects belong to a set.
@@ -50,6 +52,7 @@ pub(crate) struct Seen {
     pub(crate) gangs: Children<PodGang>,
     /// By their own UID.
     pub(crate) gangs_by_uid: Index<PodGang>,
+    pub(crate) gangs_by_namespace: Index<PodGang>,
     pub(crate) services: Children<Service>,
     pub(crate) autoscalers: Children<HorizontalPodAutoscaler>,
     /// Without the templates that they keep: nobody here reads those.
@@ -69,6 +72,9 @@ pub(crate) struct Seen {
     /// By the name of their topology.
     pub(crate) sets_by_topology: Index<PodCliqueSet>,
     pub(crate) kueue: Kueue,
+    /// Not there where the operator may not watch them: nothing may wait for it.
+    pub(crate) quotas: Cache<QuotaView>,
+    pub(crate) quotas_by_namespace: Index<QuotaView>,
     /// Not there in a cluster that has only upstream's kinds: nothing may wait for it.
     pub(crate) backends: Cache<SchedulerBackend>,
 }
@@ -107,6 +113,7 @@ impl Seen {
         let gangs = Children::<PodGang>::new(metrics);
         let pods: Cache<PodView> = Cache::with_metrics(metrics);
         let sets: Cache<PodCliqueSet> = Cache::with_metrics(metrics);
+        let quotas: Cache<QuotaView> = Cache::with_metrics(metrics);
         Self {
             sets_by_topology: sets.index(|it| topology_name(it).map(str::to_owned).into_iter().collect()),
             sets,
@@ -121,6 +128,9 @@ impl Seen {
             }),
             cliques,
             gangs_by_uid: gangs.cache.index(|it| it.metadata.uid.clone().into_iter().collect()),
+            gangs_by_namespace: gangs
+                .cache
+                .index(|it: &PodGang| it.metadata.namespace.clone().into_iter().collect()),
             gangs,
             services: Children::new(metrics),
             autoscalers: Children::new(metrics),
@@ -133,6 +143,8 @@ impl Seen {
             nodes: Cache::with_metrics(metrics),
             pods,
             topologies: Cache::with_metrics(metrics),
+            quotas_by_namespace: quotas.index(|it| it.metadata.namespace.clone().into_iter().collect()),
+            quotas,
             backends: Cache::with_metrics(metrics),
         }
     }

@@ -2,6 +2,7 @@
 
 mod around;
 mod pods;
+mod quotas;
 mod schedulers;
 mod topologies;
 
@@ -34,6 +35,7 @@ impl Grove {
         self.on(&self.seen.gangs.cache, Self::gang_changed);
         self.on(&self.seen.pods, Self::pod_changed);
         self.on(&self.seen.nodes, Self::node_changed);
+        self.on(&self.seen.quotas, Self::quota_changed);
         self.on(&self.seen.topologies, Self::topology_changed);
         self.on(&self.seen.backends, Self::backend_changed);
         self.on_topologies();
@@ -192,6 +194,7 @@ impl Grove {
             }
             // Whose it is may have changed, and with it whose pods are ready.
             self.wake_cliques_after(&key);
+            self.wake_quota(&key.namespace);
         } else if old.map(|it| notes(it)) != new.map(|it| notes(it)) {
             self.queues.cliques.add(key);
         }
@@ -213,6 +216,9 @@ impl Grove {
             self.wake_scaled_gangs(&key);
         }
         let noted = old.is_some_and(|old| new.is_some_and(|new| form(old) != form(new)));
+        if appeared || asks(old, new) {
+            self.wake_quota(&key.namespace);
+        }
         if noted
             || appeared
             || old.is_some_and(|old| new.is_some_and(|new| initialized(old) != initialized(new)))

@@ -37,6 +37,7 @@ impl Grove {
         }
         let place = |it: &Arc<PodView>| (it.fact.is_live(), it.fact.bound, it.fact.gates.clone());
         if old.map(place) != new.map(place) {
+            self.quota_of_pod_changed(pod.namespace(), new);
             let bound = |it: Option<&Arc<PodView>>| it.is_some_and(|it| it.fact.bound && it.fact.is_live());
             if bound(old) != bound(new) {
                 self.wake_scaled_gangs(&gang);

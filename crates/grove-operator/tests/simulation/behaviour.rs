@@ -3,7 +3,10 @@
 use grove_apiserver::{Action, DeleteOptions, Fault, Object, Policy};
 use serde_json::{Value, json};
 
-use crate::world::{NAMESPACE, World, example};
+use crate::{
+    quotas,
+    world::{NAMESPACE, World, example},
+};
 
 const SETS: &str = "podcliquesets.grove.io";
 const CLIQUES: &str = "podcliques.grove.io";
@@ -114,7 +117,7 @@ fn quota(world: &World, pods: usize) {
 #[tokio::test(start_paused = true)]
 async fn refused_pods_are_told_and_tried_again() {
     let world = World::started(5);
-    quota(&world, 3);
+    quotas::limit(&world, 3);
     world.create(SETS, example(1));
     world.settle().await;
     assert_eq!(world.list("pods").len(), 3);
@@ -122,18 +125,15 @@ async fn refused_pods_are_told_and_tried_again() {
         world.list(kind).iter().find_map(|it| holds(it, "ReplicaFailure").map(|_| it.value().to_string()))
     };
     for kind in [SETS, CLIQUES, GANGS] {
-        assert!(words(kind).is_some_and(|it| it.contains("exceeded quota: small")), "{kind}");
+        assert!(words(kind).is_some_and(|it| it.contains("exceeded quota: pods")), "{kind}");
     }
     assert!(
         holds(&world.get(GANGS, "inf-0"), "Initialized").is_none(),
         "a gang without its minimum does not go"
     );
 
-    quota(&world, 1000);
-    // The pause between two tries is half a minute at most.
-    for _ in 0..3 {
-        world.settle().await;
-    }
+    quotas::limit(&world, 1000);
+    world.settle().await;
     assert_eq!(world.list("pods").len(), 11);
     for kind in [SETS, CLIQUES, GANGS] {
         assert_eq!(words(kind), None, "{kind}");

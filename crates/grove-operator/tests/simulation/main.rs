@@ -22,6 +22,7 @@ mod node_loss;
 mod passed_over;
 mod places;
 mod recovery;
+mod quotas;
 mod restart_policy;
 mod revisions;
 mod set_back;

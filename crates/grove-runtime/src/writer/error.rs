@@ -59,6 +59,11 @@ impl WriteError {
         })
     }
 
+    /// A ResourceQuota of the namespace is exhausted: the same write may succeed when others use less of it.
+    pub fn is_quota_exceeded(&self) -> bool {
+        self.answer().is_some_and(|s| !is_denial(s) && s.code == 403 && s.message.contains("exceeded quota"))
+    }
+
     /// The server's words, or the whole chain of causes when it did not answer.
     pub fn message(&self) -> String {
         match self.answer() {
@@ -80,7 +85,9 @@ impl WriteError {
     /// The delete was for another object of the same name.
     pub(super) fn is_other_uid(&self) -> bool {
         let message = self.message().to_lowercase();
-        self.is_conflict() && message.contains("precondition") && message.contains("uid")
+        let is_about_uid =
+            ["uid in the precondition", "uid in precondition"].iter().any(|it| message.contains(it));
+        self.is_conflict() && is_about_uid
     }
 }
 

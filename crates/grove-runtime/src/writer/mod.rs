@@ -29,6 +29,8 @@ pub struct Delete {
     pub grace: Option<u32>,
     /// What becomes of dependents; the kind's default when absent.
     pub propagation: Option<Propagation>,
+    /// Only if the object still has this version.
+    pub version: Option<String>,
 }
 
 /// What a delete achieved.
@@ -178,7 +180,7 @@ impl Writer {
         let params = DeleteParams {
             grace_period_seconds: how.grace,
             propagation_policy: how.propagation,
-            preconditions: Some(Preconditions { uid: Some(uid.to_owned()), ..Default::default() }),
+            preconditions: Some(Preconditions { uid: Some(uid.to_owned()), resource_version: how.version }),
             ..Default::default()
         };
         self.end(&what, collection.request().delete(name, &params)).await

@@ -96,14 +96,18 @@ async fn a_collection_is_deleted_whatever_the_answer_looks_like() {
 #[tokio::test]
 async fn deletes_name_the_object_and_how() {
     let delete = |w: Writer| async move {
-        let how = Delete { grace: Some(0), propagation: Some(Propagation::Background) };
+        let how = Delete {
+            grace: Some(0),
+            propagation: Some(Propagation::Background),
+            version: Some("7".to_owned()),
+        };
         w.delete::<ConfigMap>("ns", "x", "u", how).await
     };
     let (_, line, sent) = exchange(delete, 200, json!({"kind": "Status", "status": "Success"})).await;
     assert_eq!(line, "DELETE /api/v1/namespaces/ns/configmaps/x? application/json");
     assert_eq!(
         sent,
-        json!({"gracePeriodSeconds": 0, "propagationPolicy": "Background", "preconditions": {"uid": "u"}})
+        json!({"gracePeriodSeconds": 0, "propagationPolicy": "Background", "preconditions": {"uid": "u", "resourceVersion": "7"}})
     );
 }
 
@@ -203,6 +207,7 @@ async fn refusals_are_told_from_trouble() {
         assert_eq!(error.reason(), word, "{code} {message}");
         assert_eq!(error.is_namespace_terminating(), message == terminating, "{code} {message}");
         assert_eq!(error.is_already_exists(), word == "AlreadyExists", "{code} {message}");
+        assert_eq!(error.is_quota_exceeded(), message == "exceeded quota: q", "{code} {message}");
     }
 }
 

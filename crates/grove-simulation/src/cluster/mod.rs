@@ -28,6 +28,7 @@ pub(crate) const GANGS: &str = "podgangs.scheduler.grove.io";
 pub(crate) const PODS: &str = "pods";
 pub(crate) const NODES: &str = "nodes";
 pub(crate) const SERVICES: &str = "services";
+pub(crate) const QUOTAS: &str = "resourcequotas";
 pub(crate) const AUTOSCALERS: &str = "horizontalpodautoscalers.autoscaling";
 
 /// Reading the definitions takes longer than many a run.

@@ -4,7 +4,7 @@ use grove_api::constants::labels;
 use grove_apiserver::{Action, Object};
 use serde_json::{Value, json};
 
-use super::{CLIQUES, Cluster, GANGS, GROUPS, NAMESPACE, PODS, SETS, number, text};
+use super::{CLIQUES, Cluster, GANGS, GROUPS, NAMESPACE, PODS, QUOTAS, SETS, number, text};
 use crate::{
     clock,
     plan::{BAD_IMAGE, IMAGES, Shape},
@@ -23,6 +23,19 @@ pub(crate) struct User {
 impl User {
     pub(crate) fn create(&self, shape: &Shape) {
         drop(self.cluster.write(MANAGER, SETS, "", None, Action::Create(shape.object(NAMESPACE))));
+    }
+
+    /// Lets so many pods into the namespace.
+    pub(crate) fn limit(&self, pods: u32) {
+        let spec = json!({ "hard": { "pods": pods.to_string() } });
+        let quota = json!({
+            "apiVersion": "v1", "kind": "ResourceQuota",
+            "metadata": { "name": "pods", "namespace": NAMESPACE }, "spec": spec,
+        });
+        match self.cluster.get(QUOTAS, "pods") {
+            None => drop(self.cluster.write(MANAGER, QUOTAS, "", None, Action::Create(quota))),
+            Some(_) => self.cluster.patch(MANAGER, QUOTAS, "pods", json!({ "spec": spec })),
+        }
     }
 
     pub(crate) fn delete(&self, resource: &str, name: &str) {

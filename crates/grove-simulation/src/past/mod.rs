@@ -27,6 +27,8 @@ pub(crate) struct Past {
     pub(crate) trip: Duration,
     /// How long a node may be silent before its pods count as gone, if they ever do.
     pub(crate) lost_after: Option<Duration>,
+    /// Whether a quota may keep pods from being made.
+    pub(crate) limited: bool,
     /// By UID.
     pub(crate) pods: BTreeMap<String, Pod>,
     /// By UID.
@@ -49,6 +51,7 @@ impl Past {
             staleness,
             trip,
             lost_after,
+            limited: false,
             nodes: BTreeMap::new(),
             pods: BTreeMap::new(),
             cliques: BTreeMap::new(),

@@ -40,6 +40,8 @@ pub struct Plan {
     pub(crate) autoscales: bool,
     /// How long a node may be silent before the operator takes its pods for gone, if it ever does.
     pub(crate) lost_after: Option<Duration>,
+    /// Pods that a ResourceQuota admits until the end, if there is one.
+    pub(crate) quota: Option<u32>,
 }
 
 /// What is left of a plan.
@@ -92,7 +94,9 @@ impl Plan {
                 set.restart_policy = random.chance(700).then(|| Policy::random(&mut random));
             }
         }
-        Self { seed, sets, nodes, slots, weather, steps, autoscales, lost_after }
+        let mut random = Random::new(seed, 9);
+        let quota = random.chance(250).then(|| (pods * random.between(2, 13) / 10).max(1));
+        Self { seed, sets, nodes, slots, weather, steps, autoscales, lost_after, quota }
     }
 
     /// What is left after a cut.
@@ -107,6 +111,7 @@ impl Plan {
         if cut.without.contains("policies") {
             plan.sets.iter_mut().for_each(|it| it.restart_policy = None);
         }
+        plan.quota = plan.quota.filter(|_| !cut.without.contains("quota"));
         plan.lost_after = plan.lost_after.filter(|_| !cut.without.contains("losses"));
         plan
     }

@@ -33,10 +33,11 @@ pub struct Weather {
 }
 
 /// What can be made well, by name, so that a failing seed can be cut down.
-pub(crate) const DIALS: [&str; 12] = [
+pub(crate) const DIALS: [&str; 13] = [
     "autoscalers",
     "losses",
     "policies",
+    "quota",
     "delay",
     "lag",
     "slow",

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 mod nodes;
 mod policy;
+mod quota;
 mod updates;
 
 use super::*;
@@ -47,9 +48,15 @@ impl Bench {
 
     /// Likewise, and all that has just begun.
     fn young() -> Self {
+        Self::under_quota(false)
+    }
+
+    /// Likewise, with or without a quota that may keep pods from being made.
+    fn under_quota(limited: bool) -> Self {
         let cluster = Cluster::new(1);
         let lines = Lines::new(cluster.server.clone(), Weather::default(), Random::new(1, 2));
-        let past = Past::new(Duration::from_secs(10), TRIP, Some(LOST));
+        let mut past = Past::new(Duration::from_secs(10), TRIP, Some(LOST));
+        past.limited = limited;
         let referee = Referee::new(cluster.clone(), Arc::clone(&lines), past, true);
         let bench = Self { cluster, lines, referee };
         let spec =
@@ -92,7 +99,9 @@ impl Bench {
         }]);
         let metadata = json!({
             "name": name, "namespace": crate::cluster::NAMESPACE, "ownerReferences": owner,
-            "labels": { labels::POD_GANG: "s0-0", labels::POD_INDEX: index.to_string() },
+            "labels": {
+                labels::POD_GANG: "s0-0", labels::POD_CLIQUE: clique, labels::POD_INDEX: index.to_string(),
+            },
         });
         let spec = json!({ "schedulingGates": [{ "name": gates::POD_GANG_PENDING }], "containers": [] });
         let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec });

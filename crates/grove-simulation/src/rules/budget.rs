@@ -6,7 +6,7 @@
 use grove_apiserver::Object;
 use tokio::time::Instant;
 
-use super::{Broken, Rule, nodes, update};
+use super::{Broken, Rule, nodes, quota, update};
 use crate::{
     cluster::number,
     past::{Clique, Past, Pod},
@@ -21,6 +21,9 @@ pub(crate) fn pod_deleted(past: &Past, uid: &str) -> Result<(), Broken> {
         return Ok(());
     }
     if pod.node.now().is_some_and(|it| nodes::is_lost(past, it)) {
+        return Ok(());
+    }
+    if quota::may_release(past, pod, clique) {
         return Ok(());
     }
     let others: Vec<&Pod> =

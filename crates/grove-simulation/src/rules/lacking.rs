@@ -17,7 +17,8 @@ pub(crate) fn nothing_for_long(past: &Past, started: Instant) -> Result<(), Brok
     let Some(start) = past.start().checked_sub(PAUSES).filter(|it| *it > started) else { return Ok(()) };
     let time = start.elapsed();
     let wanted = || past.cliques.values().filter(|it| past.wanted_since(it, start));
-    if let Some(clique) = wanted().find(|it| lasts(&it.lacks, start)) {
+    // Under a quota it is judged in the end who has to have pods.
+    if let Some(clique) = wanted().find(|it| !past.limited && lasts(&it.lacks, start)) {
         let words = format!("clique {} has lacked pods for more than {time:.0?}", clique.name);
         return Err(Rule::Lacking.broken(words));
     }

@@ -7,6 +7,7 @@ pub(crate) mod indices;
 pub(crate) mod lacking;
 pub(crate) mod nodes;
 pub(crate) mod policy;
+pub(crate) mod quota;
 pub(crate) mod rest;
 pub(crate) mod restart;
 pub(crate) mod update;
@@ -40,6 +41,8 @@ pub enum Rule {
     Lacking,
     /// A pod is taken off its node by force only where nobody else ends it.
     Force,
+    /// Under a quota whoever fits runs in the end, and pods are not made and deleted without end.
+    Quota,
     /// No gate is lifted before the gang is complete.
     Gates,
     /// No two pods with the same index.
@@ -65,6 +68,7 @@ impl std::fmt::Display for Rule {
             Self::Restart => "restart",
             Self::Lacking => "lacking",
             Self::Force => "force",
+            Self::Quota => "quota",
             Self::Gates => "gates",
             Self::Indices => "indices",
             Self::NoEffect => "no-effect",

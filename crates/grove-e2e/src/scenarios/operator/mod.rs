@@ -41,6 +41,7 @@ pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("operator_quota_above_minimum", |context| {
         Box::pin(refusal::quota_above_minimum(context))
     }),
+    Scenario::on_kube("operator_quota_two_gangs", |context| Box::pin(refusal::quota_two_gangs(context))),
     Scenario::on_kube("operator_failed_pods", |context| Box::pin(failure::failed_pods(context))),
     Scenario::on_kube("operator_stuck_terminating", |context| Box::pin(failure::stuck_terminating(context))),
     Scenario::on_kube("operator_deletion", |context| Box::pin(deletion::leaves_nothing(context))),

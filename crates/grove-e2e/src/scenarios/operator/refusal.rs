@@ -96,6 +96,46 @@ pub(super) async fn quota_above_minimum(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// A base gang of four pods, and two scaled gangs of three.
+const TRIO: &str = r#"
+apiVersion: grove.io/v1alpha1
+kind: PodCliqueSet
+metadata: { name: trio }
+spec:
+  replicas: 1
+  template:
+    cliques:
+      - name: a
+        spec: { roleName: a, replicas: 1, podSpec: &pod { containers: [{ name: main, image: "registry.example.com/app:1.0" }] } }
+      - name: b
+        spec: { roleName: b, replicas: 1, podSpec: *pod }
+      - name: c
+        spec: { roleName: c, replicas: 2, podSpec: *pod }
+    podCliqueScalingGroups:
+      - { name: g, cliqueNames: [b, c], replicas: 3, minAvailable: 1 }
+"#;
+
+/// With room for one of two scaled gangs, one runs and the other holds nothing; when the quota is raised, it runs too.
+pub(super) async fn quota_two_gangs(context: &mut Context) -> Result<()> {
+    stage::begin(context).await?;
+    limit(context, 7).await?;
+    let set = stage::set(TRIO)?;
+    create(context, &set).await?;
+    let one_runs = |pods: &[crate::scenario::PodState]| pods.len() == 7 && pods.iter().all(|it| it.ready);
+    context.expect("the base gang and one scaled gang are ready", one_runs).await?;
+    eventually("the other gang says what it waits for", DEADLINE, || async {
+        let world = World::read(context).await?;
+        let waiting = world.gang("trio-0-g-1")?.status.clone().unwrap_or_default();
+        let said = waiting.conditions.iter().find(|it| it.type_ == conditions::REPLICA_FAILURE);
+        ensure!(said.is_some_and(|it| it.message.contains("quota")), "{:?}", waiting.conditions);
+        Ok(())
+    })
+    .await?;
+    limit(context, 10).await?;
+    settled(context, &Wanted::of(&set)).await?;
+    Ok(())
+}
+
 /// Lets so many pods into the namespace.
 async fn limit(context: &Context, pods: u32) -> Result<()> {
     let spec = json!({ "metadata": { "name": "pods" }, "spec": { "hard": { "pods": pods.to_string() } } });

@@ -65,6 +65,10 @@ fn refused(words: &str, around: &Around<'_>) -> Vec<String> {
             ),
             "or ask for fewer or smaller pods".to_owned(),
         ],
+        None if words.contains("waiting for quota") => vec![format!(
+            "raise the ResourceQuotas of namespace {namespace}, or free what others use of them; gangs get it one after the \
+             other, the oldest first"
+        )],
         None if is_of_api_server(words) => {
             vec!["change the pod template, or the policy of the cluster that refuses it".to_owned()]
         }

@@ -136,6 +136,10 @@ fn each_cause_has_its_advice() {
         (Cause::Unseen, "see whether Grove's operator runs"),
         (Cause::PodsRefused(words(quota)), "raise the ResourceQuota gpus of namespace default"),
         (
+            Cause::PodsRefused(words("chat-0-a: waiting for quota: gang old-0 is older")),
+            "raise the ResourceQuotas of namespace default, or free what others use of them",
+        ),
+        (
             Cause::PodsRefused(words("pods \"a\" is forbidden: hostNetwork is not allowed")),
             "change the pod template",
         ),
