@@ -1,8 +1,11 @@
 //! What admission fills into a PodCliqueSet. Pure, and idempotent: a defaulted set stays as it is.
 
+mod topology;
+
+pub use self::topology::default_topology;
 use crate::wire::{
     AutoScalingConfig, CliqueStartupType, CliqueTemplate, GoDuration, HeadlessServiceConfig, PodCliqueSet,
-    ReplicaSpread, ScalingGroupConfig, SchedulingPolicyConfig,
+    ScalingGroupConfig,
 };
 
 /// How long a replica may stay below its minimum.
@@ -30,36 +33,6 @@ pub fn default_pod_clique_set(set: &mut PodCliqueSet, old: Option<&PodCliqueSet>
         default_clique(clique, old.and_then(|it| it.spec.min_available));
     }
     template.scaling_groups.iter_mut().for_each(default_group);
-}
-
-/// Names the admin's `default` topology in a new set that names none by itself, in either way to say it.
-///
-/// A set that exists never gets one, whatever the default has become. What it got when it was new it keeps, also where the
-/// user, who never wrote it, sends the set without: it cannot be changed.
-pub fn default_topology(set: &mut PodCliqueSet, old: Option<&PodCliqueSet>, default: Option<&str>) {
-    let spread = set.spec.replica_spread.as_ref().and_then(ReplicaSpread::topology);
-    // A set uses one topology.
-    let default = default.filter(|it| spread.is_none_or(|spread| spread == *it));
-    let template = &mut set.spec.template;
-    if template.topology_constraints().next().is_some() {
-        return;
-    }
-    let policy = &mut template.scheduling_policy_config;
-    match (old, default) {
-        (None, Some(name)) if policy.as_ref().and_then(SchedulingPolicyConfig::topology).is_none() => {
-            policy.get_or_insert_default().topology_name = Some(name.to_owned());
-        }
-        (Some(old), _) if policy.is_none() => {
-            let before = old.spec.template.scheduling_policy_config.as_ref();
-            *policy = before.filter(|it| is_name_alone(it)).cloned();
-        }
-        _ => {}
-    }
-}
-
-/// Whether a policy is all that a default would have made.
-fn is_name_alone(policy: &SchedulingPolicyConfig) -> bool {
-    policy.grouping_constraints.is_none() && policy.network_pack_group_configs.is_empty()
 }
 
 fn default_clique(clique: &mut CliqueTemplate, old_minimum: Option<i32>) {
@@ -179,95 +152,6 @@ mod tests {
         assert_eq!(template["cliques"][0]["spec"]["autoScalingConfig"]["minReplicas"], 3);
         assert_eq!(template["podCliqueScalingGroups"][0]["scaleConfig"]["minReplicas"], 2);
         assert_eq!(template["podCliqueScalingGroups"][0]["minAvailable"], 1);
-    }
-
-    /// The policy of a set with this part of a template, after defaulting.
-    fn policy(
-        part: &serde_json::Value,
-        old: Option<&serde_json::Value>,
-        default: Option<&str>,
-    ) -> serde_json::Value {
-        let with = |part: &serde_json::Value| {
-            let clique = json!({ "name": "a", "spec": { "podSpec": { "containers": [] } } });
-            let mut set = set(&clique, &json!([{ "name": "g", "cliqueNames": ["a"] }]));
-            let mut template = serde_json::to_value(&set.spec.template).unwrap();
-            json_patch::merge(&mut template, part);
-            set.spec.template = serde_json::from_value(template).unwrap();
-            set
-        };
-        let (mut set, old) = (with(part), old.map(with));
-        default_topology(&mut set, old.as_ref(), default);
-        serde_json::to_value(&set.spec.template).unwrap()["schedulingPolicyConfig"].clone()
-    }
-
-    #[test]
-    fn a_new_set_without_a_topology_gets_the_default() {
-        let named = |name: &str| json!({ "schedulingPolicyConfig": { "topologyName": name } });
-        let pack = json!({ "topologyName": "mine", "pack": { "required": "rack" } });
-        let groups = json!([{ "cliqueNames": ["a"] }]);
-        let constraint = json!({ "required": { "topologyKey": "k" } });
-        let rows = [
-            ("nothing said", json!({}), Some("dc"), json!({ "topologyName": "dc" })),
-            ("no default", json!({}), None, json!(null)),
-            ("a name is kept", named("mine"), Some("dc"), json!({ "topologyName": "mine" })),
-            ("an empty name is none", named(""), Some("dc"), json!({ "topologyName": "dc" })),
-            (
-                "pack groups without a name",
-                json!({ "schedulingPolicyConfig": { "networkPackGroupConfigs": groups } }),
-                Some("dc"),
-                json!({ "topologyName": "dc", "networkPackGroupConfigs": groups }),
-            ),
-            (
-                "constraints without a name",
-                json!({ "schedulingPolicyConfig": { "groupingConstraints": constraint } }),
-                Some("dc"),
-                json!({ "topologyName": "dc", "groupingConstraints": constraint }),
-            ),
-            ("of the set", json!({ "topologyConstraint": pack }), Some("dc"), json!(null)),
-            (
-                "of a group",
-                json!({ "podCliqueScalingGroups": [{ "name": "g", "cliqueNames": ["a"], "topologyConstraint": pack }] }),
-                Some("dc"),
-                json!(null),
-            ),
-            (
-                "of a clique",
-                json!({ "cliques": [{ "name": "a", "spec": { "podSpec": { "containers": [] } }, "topologyConstraint": pack }] }),
-                Some("dc"),
-                json!(null),
-            ),
-        ];
-        for (what, part, default, want) in rows {
-            assert_eq!(policy(&part, None, default), want, "{what}");
-        }
-    }
-
-    #[test]
-    fn a_set_whose_replicas_are_spread_over_another_topology_gets_no_default() {
-        for (name, want) in [(None, Some("dc")), (Some("dc"), Some("dc")), (Some("mine"), None)] {
-            let clique = json!({ "name": "a", "spec": { "podSpec": { "containers": [] } } });
-            let mut set = set(&clique, &json!([]));
-            let spread = json!({ "topologyName": name, "topologyDomain": "zone" });
-            set.spec.replica_spread = serde_json::from_value(spread).unwrap();
-            default_topology(&mut set, None, Some("dc"));
-            let policy = set.spec.template.scheduling_policy_config;
-            assert_eq!(policy.as_ref().and_then(SchedulingPolicyConfig::topology), want, "{name:?}");
-        }
-    }
-
-    #[test]
-    fn a_set_that_exists_keeps_the_topology_that_it_has() {
-        let named = |name: &str| json!({ "schedulingPolicyConfig": { "topologyName": name } });
-        let packed = json!({ "schedulingPolicyConfig": { "topologyName": "dc", "networkPackGroupConfigs": [{ "cliqueNames": ["a"] }] } });
-        let rows = [
-            ("never filled in later", json!({}), json!({}), json!(null)),
-            ("left out by whoever never wrote it", json!({}), named("old"), json!({ "topologyName": "old" })),
-            ("another name is for the rules", named("new"), named("old"), json!({ "topologyName": "new" })),
-            ("what somebody wrote is not put back", json!({}), packed, json!(null)),
-        ];
-        for (what, part, old, want) in rows {
-            assert_eq!(policy(&part, Some(&old), Some("dc")), want, "{what}");
-        }
     }
 
     #[test]

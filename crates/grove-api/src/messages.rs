@@ -63,6 +63,3 @@ pub(crate) const RULE_PATH_OR_VALUE: &str = "exactly one of path and value is ne
 pub(crate) const RULE_DEFAULT_ALONE: &str = "is for a path that finds nothing: set path, or value instead";
 pub(crate) const RULE_PRIORITY_EMPTY: &str = "at least one of path and default is needed";
 pub(crate) const RULE_NO_LEVEL: &str = "at least one of required and preferred is needed";
-pub(crate) const DOMAIN_TWICE: &str = "every level needs a domain of its own";
-pub(crate) const KEY_TWICE: &str = "every level needs a node label key of its own";
-pub(crate) const BINDING_TWICE: &str = "a scheduler may be listed once only";

@@ -98,6 +98,9 @@ pub mod pod_gang {
     pub const BACKEND_NOT_READY: &str = "SchedulerBackendNotReady";
     /// Reason of [`SCHEDULED`] False: the scheduler could not be told of the gang, so that its pods are held back.
     pub const BACKEND_FAILED: &str = "SchedulerBackendFailed";
+    /// Reason of [`SCHEDULED`] False: a level is required of a topology that does not exist, so that pods stay gated. The
+    /// set's condition has the same reason.
+    pub const TOPOLOGY_NOT_FOUND: &str = super::topology_levels_unavailable::NOT_FOUND;
     /// Reason of [`SCHEDULED`] False: pods were bound one by one although they belong to groups.
     pub const NOT_HONOURED: &str = "GangNotHonoured";
     /// Where the pods are does not meet all that the gang prefers; there only while that is so.

@@ -9,7 +9,8 @@ use crate::limits::{MAX_LABEL_LENGTH, MAX_NAME_LENGTH};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TopologyConstraint {
-    /// The ClusterTopologyBinding that defines the domains. Inherited from the level above where absent.
+    /// The ClusterTopologyBinding that defines the domains. Inherited from the level above where absent; where no level
+    /// names one, the admin's default is filled in on create.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_LENGTH))]
     pub topology_name: Option<String>,
@@ -37,6 +38,11 @@ pub struct TopologyPack {
 }
 
 impl TopologyConstraint {
+    /// The topology that is named here; an empty name is none.
+    pub fn topology(&self) -> Option<&str> {
+        self.topology_name.as_deref().filter(|it| !it.is_empty())
+    }
+
     /// The domain that has to hold, in either spelling.
     pub fn required(&self) -> Option<&str> {
         self.pack.as_ref().and_then(|pack| pack.required.as_deref()).or(self.pack_domain.as_deref())

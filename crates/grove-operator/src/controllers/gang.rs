@@ -39,6 +39,7 @@ pub(super) struct GangRead {
     set: Arc<PodCliqueSet>,
     gang: Arc<PodGang>,
     topology: Option<Topology>,
+    topology_missing: bool,
     scaled: Option<(String, u32)>,
     replica: u32,
     cliques: BTreeMap<String, Option<CliqueRead>>,
@@ -74,6 +75,7 @@ impl GangRead {
             gang: &self.gang,
             cliques: cliques.collect(),
             topology: self.topology.as_ref(),
+            topology_missing: self.topology_missing,
             places: self.places.clone(),
             home: self.home.clone(),
             may_go: self.may_go,
@@ -185,10 +187,24 @@ impl Grove {
             .as_ref()
             .is_none_or(|it| it.as_ref().is_some_and(|base| gang::is_scheduled(&base.seen(self))));
         let topology = self.topology(&set);
-        let home = topology.as_ref().and_then(|topology| self.home(&set, topology, base.flatten().as_ref()?));
+        let topology_missing = topology.is_none() && self.names_topology(&set);
+        let home = base.flatten().and_then(|base| self.home(&set, topology.as_ref(), &base));
         let places = self.places(nodes_of(&cliques), &preferred_keys(&gang));
         let telling = self.memory.telling(uid(gang.as_ref()));
-        Some(GangRead { set, gang, topology, scaled, replica, cliques, places, home, may_go, turn, telling })
+        Some(GangRead {
+            set,
+            gang,
+            topology,
+            topology_missing,
+            scaled,
+            replica,
+            cliques,
+            places,
+            home,
+            may_go,
+            turn,
+            telling,
+        })
     }
 
     fn read_clique(&self, namespace: &str, name: &str) -> Option<CliqueRead> {
@@ -198,10 +214,18 @@ impl Grove {
         Some(CliqueRead { clique, pods, refusal })
     }
 
-    /// Where a base gang is, if all of its set replica has to be in one domain.
-    fn home(&self, set: &PodCliqueSet, topology: &Topology, base: &GangRead) -> Option<(String, String)> {
-        let placement = Placement::of(set, topology)?;
-        let key = placement.of_replica()?;
+    /// Where a base gang is, if all of its set replica has to be in one domain. Where the topology does not exist any more,
+    /// the base gang has noted by which node label.
+    fn home(
+        &self,
+        set: &PodCliqueSet,
+        topology: Option<&Topology>,
+        base: &GangRead,
+    ) -> Option<(String, String)> {
+        let placement = topology.and_then(|it| Placement::of(set, it));
+        let noted = base.gang.spec.topology_constraint.as_ref().filter(|_| base.topology_missing);
+        let noted = noted.and_then(|it| it.pack_constraint.as_ref()?.required.as_deref());
+        let key = placement.as_ref().and_then(Placement::of_replica).or(noted)?;
         let places = self.places(nodes_of(&base.cliques), &BTreeSet::from([key]));
         let domain = common_domain(nodes_of(&base.cliques), key, &places)?;
         Some((key.to_owned(), domain.to_owned()))

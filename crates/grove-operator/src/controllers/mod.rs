@@ -153,6 +153,11 @@ impl Grove {
         binding.or_else(|| self.seen.kueue.get(name).map(|it| Topology::from(&it)))
     }
 
+    /// Whether placement by topology is on, and a set names one.
+    fn names_topology(&self, set: &PodCliqueSet) -> bool {
+        self.topology_aware && topology_name(set).is_some()
+    }
+
     fn topology_seen<'a>(&self, topology: Option<&'a Topology>) -> TopologySeen<'a> {
         if self.topology_aware { TopologySeen::On(topology) } else { TopologySeen::Off }
     }

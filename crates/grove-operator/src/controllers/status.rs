@@ -10,7 +10,7 @@ use grove_api::{
 use grove_plan::{
     children::clique_patch,
     facts::{Tally, index_label, template_hash},
-    gang::Seen as GangSeen,
+    gang::{self, Seen as GangSeen},
     layout::{self, count, set_name},
     objects,
     restart_policy::Rules,
@@ -182,8 +182,8 @@ impl Grove {
     async fn report_gang(&self, key: &Key) -> Result<Outcome, Error> {
         let Some(read) = self.read_gang(key, true) else { return Ok(Outcome::Done) };
         let seen = read.seen(self);
-        // What it said before the operator started holds until its scheduler was asked.
-        if !self.memory.has_tried(uid(seen.gang)) {
+        // What it said before the operator started holds until its scheduler was asked; of a gang that is held, it is not.
+        if !self.memory.has_tried(uid(seen.gang)) && !gang::is_held(&seen) {
             return Ok(Outcome::Done);
         }
         let words = self.after_others(&seen).or_else(|| self.words_of(&seen));

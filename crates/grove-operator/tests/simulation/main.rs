@@ -14,6 +14,7 @@ mod backends;
 mod behaviour;
 mod bindings;
 mod cluster_wide;
+mod deleted_bindings;
 mod herds;
 mod hosts;
 mod hyper_nodes;

@@ -16,7 +16,7 @@ const RACK: &str = "example.com/rack";
 const ONE_REPLICA: Minima = Minima { a: 2, x: 1, c: 3 };
 
 /// Two racks of ten nodes, the first of which takes nobody, and a topology of racks.
-fn hall(seed: u64) -> World {
+pub(crate) fn hall(seed: u64) -> World {
     let mut world = World::with_toy(seed, &Toy::default());
     world.scheduler = profiles(&[DEFAULT, TOY], TOY);
     let binding = json!({
@@ -32,14 +32,14 @@ fn hall(seed: u64) -> World {
 }
 
 /// Whether the first rack takes nobody.
-fn close(world: &World, closed: bool) {
+pub(crate) fn close(world: &World, closed: bool) {
     for host in 0..10 {
         let taints = if closed { json!([{ "key": "closed", "effect": "NoSchedule" }]) } else { json!([]) };
         world.put_taints(&format!("r0-h{host}"), taints);
     }
 }
 
-fn set(constraint: Value) -> Value {
+pub(crate) fn set(constraint: Value) -> Value {
     let mut set = workload::set(ONE_REPLICA, 1);
     set["spec"]["template"]["podCliqueScalingGroups"][0]["replicas"] = json!(1);
     set["spec"]["template"]["topologyConstraint"] = constraint;
@@ -47,7 +47,7 @@ fn set(constraint: Value) -> Value {
 }
 
 /// Racks and node selectors of the pods of a clique.
-fn of(world: &World, clique: &str) -> Vec<(String, Value)> {
+pub(crate) fn of(world: &World, clique: &str) -> Vec<(String, Value)> {
     let pods = world.list("pods");
     let of_clique = pods.iter().filter(|it| it.name().starts_with(clique));
     let found = of_clique.map(|it: &std::sync::Arc<Object>| {

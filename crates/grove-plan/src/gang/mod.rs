@@ -2,10 +2,14 @@
 //! gates of its pods are lifted, all of them at once.
 
 mod minima;
+mod missing_topology;
 
 use std::collections::BTreeMap;
 
-pub use self::minima::{PATIENCE, Waiting, may_follow, may_grow};
+pub use self::{
+    minima::{PATIENCE, Waiting, may_follow, may_grow},
+    missing_topology::{is_held, why_held},
+};
 use grove_api::{
     constants::{annotations, conditions, gates},
     wire::{Condition, NamespacedName, PodClique, PodGang, PodGangStatus, PodGroup},
@@ -44,6 +48,8 @@ pub struct Seen<'a> {
     pub cliques: BTreeMap<String, CliqueSeen<'a>>,
     /// The set's topology.
     pub topology: Option<&'a Topology>,
+    /// Whether the set names a topology that does not exist, while placement by topology is on.
+    pub topology_missing: bool,
     /// Labels of the nodes that its pods are on, as far as the gang prefers to share them.
     pub places: Places,
     /// Where the base gang is, if its set is to be in one domain: node label and value. For the base gang itself: none.
@@ -116,9 +122,16 @@ pub fn plan(seen: &Seen<'_>) -> GangPlan {
     let wanted = objects::gang(context, seen.place, seen.topology, |clique| {
         references(seen, clique, initialized, complete)
     });
-    let patch = wanted.and_then(|wanted| gang_patch(seen.gang, &wanted));
+    let patch = wanted.and_then(|mut wanted| {
+        missing_topology::keep_placement(seen, &mut wanted);
+        gang_patch(seen.gang, &wanted)
+    });
     if patch.is_some() {
         return GangPlan { patch, ..GangPlan::default() };
+    }
+    // Its scheduler hears of it when all is known that it has to keep to.
+    if is_held(seen) {
+        return GangPlan { initialize: complete && !initialized, ..GangPlan::default() };
     }
     if seen.told == Told::No {
         return GangPlan { tell: true, ..GangPlan::default() };

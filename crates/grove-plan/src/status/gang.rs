@@ -62,6 +62,11 @@ fn note_last(noted: &mut Option<Time>, said: Option<&Condition>, is_true: bool, 
 /// How well the gang sits, where it prefers something; else what others say of it stays.
 fn score(seen: &Seen<'_>, scheduled: bool, status: &mut PodGangStatus, now: Timestamp) {
     if topology::preferred_keys(seen.gang).is_empty() {
+        // It preferred something until its set or the operator changed.
+        if status.conditions.iter().any(|it| it.type_ == names::pod_gang::PREFERRED_PLACEMENT) {
+            remove(&mut status.conditions, names::pod_gang::PREFERRED_PLACEMENT);
+            status.placement_score = None;
+        }
         return;
     }
     let members = seen.cliques.iter().flat_map(|(name, clique)| {
@@ -119,6 +124,8 @@ fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> N
     use names::pod_gang as reasons;
     let (reason, message) = if scheduled {
         (reasons::PLACED, "the minimum of every clique is bound to nodes".to_owned())
+    } else if let Some(words) = gang::why_held(seen) {
+        (reasons::TOPOLOGY_NOT_FOUND, words)
     } else if let Told::Failed(reason, words) = seen.told {
         (reason, words.to_owned())
     } else if !initialized {

@@ -3,7 +3,7 @@
 use grove_api::{constants::conditions::topology_levels_unavailable as names, wire::PodCliqueSet};
 
 use super::conditions::Now;
-use crate::topology::{Topology, is_asked, missing_levels, topology_name};
+use crate::topology::{Topology, is_asked, missing_levels, requires_any, topology_name};
 
 /// What is known of a set's topology.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +33,13 @@ pub(super) fn condition(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<No
                 (None, names::NAME_MISSING, message.to_owned())
             }
             (Some(name), None) => {
-                let message = format!(
-                    "there is no ClusterTopologyBinding and no Topology of Kueue {name:?}; pods are placed without it"
-                );
+                let means = if requires_any(set) {
+                    "PodGangs that have their required levels keep them, and new ones stay gated until it is created"
+                } else {
+                    "pods are placed without it"
+                };
+                let message =
+                    format!("there is no ClusterTopologyBinding and no Topology of Kueue {name:?}: {means}");
                 (None, names::NOT_FOUND, message)
             }
             (Some(name), Some(topology)) => {

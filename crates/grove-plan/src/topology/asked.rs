@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use grove_api::wire::{GroupingConstraints, PodCliqueSet, ReplicaSpread, SchedulingPolicyConfig};
+use grove_api::wire::{
+    GroupingConstraints, PodCliqueSet, ReplicaSpread, SchedulingPolicyConfig, TopologyConstraint,
+    TopologyLevel,
+};
 
-use super::Topology;
+use super::{Placement, Topology};
+use crate::layout::{self, Place};
 
 /// One of the two ways in which a set says where its pods go. Admission lets nobody use both; where somebody does, the
 /// constraints that name levels count.
@@ -42,10 +46,7 @@ fn keys(policy: &SchedulingPolicyConfig) -> impl Iterator<Item = &str> {
 pub fn topology_name(set: &PodCliqueSet) -> Option<&str> {
     match asked(set) {
         Asked::Nothing => set.spec.replica_spread.as_ref().and_then(ReplicaSpread::topology),
-        Asked::Constraints => {
-            let constraints = set.spec.template.topology_constraints();
-            constraints.filter_map(|it| it.topology_name.as_deref()).find(|it| !it.is_empty())
-        }
+        Asked::Constraints => set.spec.template.topology_constraints().find_map(TopologyConstraint::topology),
         Asked::Policy(policy) => policy.topology(),
     }
 }
@@ -57,6 +58,30 @@ pub(crate) fn is_asked(set: &PodCliqueSet) -> bool {
         Asked::Nothing => false,
         Asked::Constraints => domains(set).next().is_some(),
         Asked::Policy(_) => true,
+    }
+}
+
+/// Whether the gang at `place` must not be placed without the set's topology: a level is required of it, or of a part of it.
+/// That can be told without knowing the topology.
+pub(crate) fn requires(set: &PodCliqueSet, place: Place<'_>) -> bool {
+    let level = |it: &str| TopologyLevel { domain: it.to_owned(), key: it.to_owned() };
+    let levels = match asked(set) {
+        Asked::Nothing => Vec::new(),
+        Asked::Constraints => domains(set).map(level).collect(),
+        Asked::Policy(policy) => keys(policy).map(level).collect(),
+    };
+    // As if it had every level that is asked for.
+    let topology = Topology { name: String::new(), levels };
+    let cliques = layout::cliques_of(set, place).unwrap_or_default();
+    Placement::of(set, &topology).is_some_and(|it| it.requires(place, &cliques))
+}
+
+/// Whether a level is required of any gang of a set.
+pub(crate) fn requires_any(set: &PodCliqueSet) -> bool {
+    match asked(set) {
+        Asked::Nothing => false,
+        Asked::Constraints => set.spec.template.topology_constraints().any(|it| it.required().is_some()),
+        Asked::Policy(policy) => keys(policy).next().is_some(),
     }
 }
 

@@ -12,12 +12,15 @@ mod tests;
 
 use grove_api::wire::{ClusterTopologyBinding, KueueTopology, TopologyLevel};
 
-pub(crate) use self::asked::{is_asked, missing_levels};
 pub use self::{
     asked::topology_name,
     placement::Placement,
     places::{Places, Score, common_domain, preferred_keys, score},
     spread::Spread,
+};
+pub(crate) use self::{
+    asked::{is_asked, missing_levels, requires, requires_any},
+    placement::is_required,
 };
 
 /// The levels of a cluster, the broadest first.

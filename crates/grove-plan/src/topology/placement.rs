@@ -21,7 +21,8 @@ use crate::layout::{Clique, Place, set_name};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement<'a> {
     set: &'a str,
-    /// What a gang prefers that prefers nothing by itself.
+    /// Automatic packing: what a gang prefers. Only sets placed by `schedulingPolicyConfig` have it, where users cannot prefer a
+    /// level themselves; whoever writes `topologyConstraint` gets exactly that.
     narrowest: Option<&'a str>,
     /// The whole gang.
     whole: PackConstraint,
@@ -54,7 +55,7 @@ impl<'a> Placement<'a> {
         let template = &set.spec.template;
         let empty = Self {
             set: set_name(set),
-            narrowest: topology.narrowest(),
+            narrowest: None,
             whole: PackConstraint::default(),
             scaled: BTreeMap::new(),
             bundles: Vec::new(),
@@ -63,7 +64,9 @@ impl<'a> Placement<'a> {
         match asked(set) {
             Asked::Nothing => None,
             Asked::Constraints => Some(empty.with_constraints(template, topology)),
-            Asked::Policy(policy) => Some(empty.with_policy(policy, topology)),
+            Asked::Policy(policy) => {
+                Some(Self { narrowest: topology.narrowest(), ..empty }.with_policy(policy, topology))
+            }
         }
     }
 
@@ -100,7 +103,7 @@ impl<'a> Placement<'a> {
         self
     }
 
-    /// Of the gang at `place` as a whole. A gang that prefers no level of its own prefers the narrowest, unless it
+    /// Of the gang at `place` as a whole. Where gangs are packed automatically, it prefers the narrowest level, unless it
     /// requires that one.
     pub fn gang(&self, place: Place<'_>) -> Option<GangTopologyConstraint> {
         let mut pack = self.asked_of(place).clone();
@@ -171,6 +174,14 @@ impl<'a> Placement<'a> {
         }
     }
 
+    /// Whether a level is required of the gang at `place`, which has these cliques, or of a part of it.
+    pub fn requires(&self, place: Place<'_>, cliques: &[Clique<'_>]) -> bool {
+        let of_bundle = |it: &TopologyGroupConfig| is_required(it.topology_constraint.as_ref());
+        self.asked_of(place).required.is_some()
+            || self.bundles(place, cliques).iter().any(of_bundle)
+            || cliques.iter().any(|it| is_required(self.clique(&it.template.name).as_ref()))
+    }
+
     /// Node label of the level in which a whole set replica has to be.
     pub fn of_replica(&self) -> Option<&str> {
         self.whole.required.as_deref()
@@ -188,6 +199,11 @@ impl<'a> Placement<'a> {
             || around.any(|it| it.pack.required.is_some())
             || self.cliques.get(clique).is_some_and(|it| it.required.is_some())
     }
+}
+
+/// Whether a constraint has a level that has to hold.
+pub(crate) fn is_required(constraint: Option<&GangTopologyConstraint>) -> bool {
+    constraint.and_then(|it| it.pack_constraint.as_ref()).is_some_and(|it| it.required.is_some())
 }
 
 fn constraint(pack: &PackConstraint) -> Option<GangTopologyConstraint> {

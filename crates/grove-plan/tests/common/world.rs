@@ -203,6 +203,7 @@ impl World {
             gang,
             cliques: cliques.collect(),
             topology: None,
+            topology_missing: false,
             places: BTreeMap::new(),
             home: None,
             may_go,

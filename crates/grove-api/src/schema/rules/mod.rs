@@ -1,7 +1,8 @@
 //! Validation rules in CEL, so that a cluster refuses wrong objects also while the operator is down.
 //!
 //! Rules stand with the type they speak of; `self` is a value of that type. What CEL cannot say within the API
-//! server's cost budget (cycles, totals, anything about other objects) is left to admission.
+//! server's cost budget (cycles, totals, anything about other objects), or not without the index of a list's item, is left
+//! to admission.
 
 mod bounds;
 mod create;
@@ -41,7 +42,6 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("TopologyConstraint", topology::constraint()),
         ("TopologyPack", topology::pack()),
         ("SchedulingPolicyConfig", topology::policy()),
-        ("ClusterTopologyBindingSpec", topology::binding()),
         ("GroupingRuleSpec", grouping::spec()),
         ("SubGroupRule", grouping::sub_group()),
         ("CountSource", grouping::source()),

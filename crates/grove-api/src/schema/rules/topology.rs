@@ -1,4 +1,5 @@
-//! Rules for topology constraints, scheduling policies and ClusterTopologyBindings.
+//! Rules for topology constraints and scheduling policies. A level or scheduler that a ClusterTopologyBinding lists twice is
+//! left to admission: CEL cannot say which item of a list it is.
 
 use super::rule::{Rule, rule};
 use crate::messages as say;
@@ -40,23 +41,6 @@ pub(super) fn policy() -> Vec<Rule> {
             "!has(self.networkPackGroupConfigs) || self.networkPackGroupConfigs.all(p, \
              p.cliqueNames.all(n, p.cliqueNames.exists_one(m, m == n)))",
             say::PACK_GROUP_TWICE,
-        ),
-    ]
-}
-
-pub(super) fn binding() -> Vec<Rule> {
-    vec![
-        rule(
-            ".levels",
-            "self.levels.all(l, self.levels.exists_one(o, o.domain == l.domain))",
-            say::DOMAIN_TWICE,
-        ),
-        rule(".levels", "self.levels.all(l, self.levels.exists_one(o, o.key == l.key))", say::KEY_TWICE),
-        rule(
-            ".schedulerTopologyBindings",
-            "!has(self.schedulerTopologyBindings) || self.schedulerTopologyBindings.all(b, \
-             self.schedulerTopologyBindings.exists_one(o, o.schedulerName == b.schedulerName))",
-            say::BINDING_TWICE,
         ),
     ]
 }

@@ -123,14 +123,9 @@ fn shape(placed: &Placed<'_>, errors: &mut Errors) {
     }
 }
 
-/// The explicit name of a constraint.
-fn own_name(constraint: &TopologyConstraint) -> Option<&str> {
-    constraint.topology_name.as_deref().filter(|it| !it.is_empty())
-}
-
 /// The name that a constraint has or inherits.
 pub(super) fn resolved_name<'a>(placed: &Placed<'a>) -> Option<&'a str> {
-    own_name(placed.constraint).or_else(|| placed.parents.iter().find_map(|(_, parent)| own_name(parent)))
+    placed.constraint.topology().or_else(|| placed.parents.iter().find_map(|(_, parent)| parent.topology()))
 }
 
 /// The one topology of the set, and where it is named. Every constraint has to resolve to it.
@@ -141,7 +136,7 @@ fn one_name<'a>(all: &[Placed<'a>], errors: &mut Errors) -> Option<(Path, &'a st
         errors.push(Error::required(placed.path.child("topologyName"), detail));
     }
     let mut named: Vec<(&Placed<'a>, &'a str)> =
-        all.iter().filter_map(|it| Some((it, own_name(it.constraint)?))).collect();
+        all.iter().filter_map(|it| Some((it, it.constraint.topology()?))).collect();
     // The broadest level has the say.
     named.sort_by_key(|(placed, _)| placed.parents.len());
     let (first, name) = *named.first()?;

@@ -4,12 +4,34 @@ use super::*;
 
 /// The topology that a set has behind the defaulting webhook of an operator whose default is `dc`.
 fn topology_of(operation: &str, object: &Value, old: &Value) -> Value {
+    template_of(operation, object, old)["schedulingPolicyConfig"].clone()
+}
+
+/// Likewise, its whole template.
+fn template_of(operation: &str, object: &Value, old: &Value) -> Value {
     let environment = Environment { default_topology: Some("dc".to_owned()), ..environment() };
     let snapshot = Snapshot { environment, ..Snapshot::default() };
     let verdict = judge(webhooks::SET_DEFAULTING.path, &request(operation, object, old), &snapshot);
     let mut stored = object.clone();
     json_patch::patch(&mut stored, &verdict.patch.unwrap_or_default()).unwrap();
-    stored["spec"]["template"]["schedulingPolicyConfig"].clone()
+    stored["spec"]["template"].clone()
+}
+
+/// Sent again without the name by whoever never wrote it, the set keeps it.
+#[test]
+fn constraints_without_a_name_get_the_default_topology() {
+    let nameless = json!({ "pack": { "required": "rack" } });
+    let named = json!({ "topologyName": "dc", "pack": { "required": "rack" } });
+    for pointer in ["/topologyConstraint", "/cliques/0/topologyConstraint"] {
+        let at = format!("/spec/template{pointer}");
+        let (sent, stored) = (with(&at, nameless.clone()), with(&at, named.clone()));
+        for (operation, old) in [("CREATE", Value::Null), ("UPDATE", stored.clone())] {
+            let template = template_of(operation, &sent, &old);
+            assert_eq!(template.pointer(pointer), Some(&named), "{operation}");
+            assert_eq!(template.get("schedulingPolicyConfig"), None, "a set uses one API");
+        }
+        assert_eq!(template_of("UPDATE", &sent, &sent).pointer(pointer), Some(&nameless), "made before");
+    }
 }
 
 #[test]

@@ -239,3 +239,24 @@ fn what_others_say_stays_and_times_move_with_the_status() {
     );
     assert_eq!(status.placement_score, Some(0.5));
 }
+
+/// Grove preferred a level for gangs of sets with a `topologyConstraint` once: what was said of that goes with it.
+#[test]
+fn a_missed_level_that_is_no_longer_preferred_is_not_told() {
+    let mut scene = Scene::base("fe=1/1");
+    let missed = Condition {
+        type_: "PreferredPlacement".to_owned(),
+        status: "False".to_owned(),
+        reason: "PreferredLevelsMissed".to_owned(),
+        message: String::new(),
+        observed_generation: None,
+        last_transition_time: Time(at(0)),
+    };
+    scene.gang.status =
+        Some(PodGangStatus { phase: String::new(), conditions: vec![missed], placement_score: Some(0.5) });
+    scene.pods(&[("fe", "0r")]);
+    scene.report(true, 10);
+    let status = scene.gang.status.unwrap();
+    assert!(!status.conditions.iter().any(|it| it.type_ == "PreferredPlacement"));
+    assert_eq!(status.placement_score, None);
+}

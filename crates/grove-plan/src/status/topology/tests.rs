@@ -103,6 +103,28 @@ fn a_policy_has_the_same_reasons() {
     assert!(message.contains("ClusterTopologyBinding") && message.contains("Kueue"), "{message}");
 }
 
+/// Whether pods wait for the topology or are placed without it is what a user has to know.
+#[test]
+fn a_topology_that_is_gone_says_what_becomes_of_pods() {
+    let constraint =
+        |pack: Value| constrained([json!({ "topologyName": "dc", "pack": pack }), Value::Null, Value::Null]);
+    let key = json!({ "required": { "topologyKey": "r" } });
+    let rows = [
+        (constraint(json!({ "required": "rack" })), "stay gated until it is created"),
+        (constraint(json!({ "preferred": "rack" })), "pods are placed without it"),
+        (policy(json!({ "topologyName": "dc" })), "pods are placed without it"),
+        (
+            policy(json!({ "topologyName": "dc", "groupingConstraints": key })),
+            "stay gated until it is created",
+        ),
+    ];
+    for (set, want) in rows {
+        let (status, reason, message) = say(&set, TopologySeen::On(None)).unwrap();
+        assert_eq!((status, reason), (None, "ClusterTopologyNotFound"));
+        assert!(message.ends_with(want), "{message}");
+    }
+}
+
 #[test]
 fn every_level_of_the_set_is_looked_at() {
     let topology = topology();

@@ -35,9 +35,9 @@ pub(super) const ROWS: &[Row] = &[
         },
         pods: 6,
         fits: true,
-        gangs: "0!rack~host: [0-x-0!rack: 0-x-0-w] in floor
-                0-x-0!rack~host: 0-x-1-w in floor
-                0-x-1!rack~host: 0-x-2-w in floor",
+        gangs: "0!rack: [0-x-0!rack: 0-x-0-w] in floor
+                0-x-0!rack: 0-x-1-w in floor
+                0-x-1!rack: 0-x-2-w in floor",
         kube: Objects(
             "0!rack: [0.0-x-0!rack: 0-x-0-w]
              0-x-1-w!rack
@@ -62,14 +62,14 @@ pub(super) const ROWS: &[Row] = &[
         },
         pods: 20,
         fits: true,
-        gangs: "0~host: 0-x-0-w!host 0-x-1-w!host 0-x-2-w!host in floor
-                0-x-0~host: 0-x-3-w!host in floor
-                0-x-1~host: 0-x-4-w!host in floor
-                0-x-2~host: 0-x-5-w!host in floor
-                0-x-3~host: 0-x-6-w!host in floor
-                0-x-4~host: 0-x-7-w!host in floor
-                0-x-5~host: 0-x-8-w!host in floor
-                0-x-6~host: 0-x-9-w!host in floor",
+        gangs: "0: 0-x-0-w!host 0-x-1-w!host 0-x-2-w!host in floor
+                0-x-0: 0-x-3-w!host in floor
+                0-x-1: 0-x-4-w!host in floor
+                0-x-2: 0-x-5-w!host in floor
+                0-x-3: 0-x-6-w!host in floor
+                0-x-4: 0-x-7-w!host in floor
+                0-x-5: 0-x-8-w!host in floor
+                0-x-6: 0-x-9-w!host in floor",
         kube: Objects(
             "0: 0-x-0-w!host 0-x-1-w!host 0-x-2-w!host
              0-x-3-w!host
@@ -107,9 +107,9 @@ pub(super) const ROWS: &[Row] = &[
         },
         pods: 10,
         fits: true,
-        gangs: "0!block~host: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw] 0-r in floor
-                0-d-0!rack~host: 0-d-1-dl 0-d-1-dw in floor
-                0-p-0!rack~host: 0-p-1-pl 0-p-1-pw in floor",
+        gangs: "0!block: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw] 0-r in floor
+                0-d-0!rack: 0-d-1-dl 0-d-1-dw in floor
+                0-p-0!rack: 0-p-1-pl 0-p-1-pw in floor",
         kube: Objects(
             "0!block: 0-r [0.0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0.0-p-0!rack: 0-p-0-pl 0-p-0-pw]
              0-d-0!rack: 0-d-1-dl 0-d-1-dw
@@ -117,9 +117,9 @@ pub(super) const ROWS: &[Row] = &[
         ),
         flat: Refused(&[FIRST_GROUP, SECOND_GROUP]),
         kai: Objects(
-            "0!block~host: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw] [alone-0: 0-r] in floor
-             0-d-0!rack~host: 0-d-1-dl 0-d-1-dw in floor
-             0-p-0!rack~host: 0-p-1-pl 0-p-1-pw in floor",
+            "0!block: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw] [alone-0: 0-r] in floor
+             0-d-0!rack: 0-d-1-dl 0-d-1-dw in floor
+             0-p-0!rack: 0-p-1-pl 0-p-1-pw in floor",
         ),
         volcano: Objects(
             "0!block: 0-d-0!rack 0-p-0!rack 0-r
@@ -147,12 +147,12 @@ pub(super) const ROWS: &[Row] = &[
         },
         pods: 24,
         fits: true,
-        gangs: "0!block~host: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw!host] 0-r in floor
-                0-d-0!rack~host: 0-d-1-dl 0-d-1-dw in floor
-                0-p-0!rack~host: 0-p-1-pl 0-p-1-pw!host in floor
-                1!block~host: [1-d-0!rack: 1-d-0-dl 1-d-0-dw] [1-p-0!rack: 1-p-0-pl 1-p-0-pw!host] 1-r in floor
-                1-d-0!rack~host: 1-d-1-dl 1-d-1-dw in floor
-                1-p-0!rack~host: 1-p-1-pl 1-p-1-pw!host in floor",
+        gangs: "0!block: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw!host] 0-r in floor
+                0-d-0!rack: 0-d-1-dl 0-d-1-dw in floor
+                0-p-0!rack: 0-p-1-pl 0-p-1-pw!host in floor
+                1!block: [1-d-0!rack: 1-d-0-dl 1-d-0-dw] [1-p-0!rack: 1-p-0-pl 1-p-0-pw!host] 1-r in floor
+                1-d-0!rack: 1-d-1-dl 1-d-1-dw in floor
+                1-p-0!rack: 1-p-1-pl 1-p-1-pw!host in floor",
         kube: Objects(
             "0!block: 0-r [0.0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0.0-p-0!rack: 0-p-0-pl 0-p-0-pw!host]
              0-d-0!rack: 0-d-1-dl 0-d-1-dw
@@ -163,12 +163,12 @@ pub(super) const ROWS: &[Row] = &[
         ),
         flat: Refused(&[FIRST_GROUP, SECOND_GROUP, "spec.template.cliques[2].topologyConstraint"]),
         kai: Objects(
-            "0!block~host: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw!host] [alone-0: 0-r] in floor
-             0-d-0!rack~host: 0-d-1-dl 0-d-1-dw in floor
-             0-p-0!rack~host: 0-p-1-pl 0-p-1-pw!host in floor
-             1!block~host: [1-d-0!rack: 1-d-0-dl 1-d-0-dw] [1-p-0!rack: 1-p-0-pl 1-p-0-pw!host] [alone-0: 1-r] in floor
-             1-d-0!rack~host: 1-d-1-dl 1-d-1-dw in floor
-             1-p-0!rack~host: 1-p-1-pl 1-p-1-pw!host in floor",
+            "0!block: [0-d-0!rack: 0-d-0-dl 0-d-0-dw] [0-p-0!rack: 0-p-0-pl 0-p-0-pw!host] [alone-0: 0-r] in floor
+             0-d-0!rack: 0-d-1-dl 0-d-1-dw in floor
+             0-p-0!rack: 0-p-1-pl 0-p-1-pw!host in floor
+             1!block: [1-d-0!rack: 1-d-0-dl 1-d-0-dw] [1-p-0!rack: 1-p-0-pl 1-p-0-pw!host] [alone-0: 1-r] in floor
+             1-d-0!rack: 1-d-1-dl 1-d-1-dw in floor
+             1-p-0!rack: 1-p-1-pl 1-p-1-pw!host in floor",
         ),
         volcano: Refused(&["spec.template.cliques[2].topologyConstraint"]),
         together: &[
