@@ -1,8 +1,10 @@
 //! What is remembered between reconciles and is in no object. All of it is by UID, and all of it comes back by itself:
 //! a restart only means that something is tried once more.
 
+mod dry_runs;
 mod lines;
 mod quotas;
+mod templates;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +14,8 @@ use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::{lines::Lines, quotas::Quotas};
+use self::{dry_runs::DryRuns, lines::Lines, quotas::Quotas, templates::TemplateNotes};
+pub(crate) use self::dry_runs::{Replacement, TemplateRefusal};
 
 /// First and longest pause after the API server refused a pod.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -50,7 +53,8 @@ struct Notes {
     was_scheduled: bool,
     collected: Option<Instant>,
     no_effect: Option<(String, String)>,
-    hash: Option<Hash>,
+    template: TemplateNotes,
+    dry_runs: DryRuns,
     scheduler: Option<&'static str>,
     telling: Telling,
     told: BTreeMap<&'static str, String>,
@@ -71,14 +75,6 @@ struct Telling {
     split: Option<(Instant, u32)>,
     /// When the scheduler's words were written last.
     reworded: Option<Instant>,
-}
-
-/// The hash that was decided on, and what from.
-#[derive(Clone)]
-struct Hash {
-    generation: Option<i64>,
-    stored: Option<String>,
-    decided: String,
 }
 
 /// A pause that doubles.
@@ -282,24 +278,6 @@ impl Memory {
     pub(crate) fn has_no_effect(&self, uid: &str, version: &str, patch: &str) -> bool {
         let same = |(of, text): &(String, String)| of == version && text == patch;
         self.look(uid, |notes| notes.no_effect.as_ref().is_some_and(same)) == Some(true)
-    }
-
-    /// The hash of a set's template, decided once for each generation: to decide takes a look at every clique.
-    pub(crate) fn hash(
-        &self,
-        uid: &str,
-        generation: Option<i64>,
-        stored: Option<&str>,
-        decide: impl FnOnce() -> String,
-    ) -> String {
-        let valid = |it: &&Hash| it.generation == generation && it.stored.as_deref() == stored;
-        let known = self.look(uid, |notes| notes.hash.as_ref().filter(valid).map(|it| it.decided.clone()));
-        known.flatten().unwrap_or_else(|| {
-            let decided = decide();
-            let hash = Hash { generation, stored: stored.map(str::to_owned), decided: decided.clone() };
-            self.note(uid, |notes| notes.hash = Some(hash));
-            decided
-        })
     }
 
     /// The scheduler of a set, decided once.

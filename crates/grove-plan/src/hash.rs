@@ -8,7 +8,7 @@ mod quantity;
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use grove_api::wire::{CliqueTemplate, PodCliqueSet};
+use grove_api::wire::{CliqueTemplate, PodCliqueSet, SetTemplate};
 
 pub use self::canonical::canonical_pod_spec;
 
@@ -26,8 +26,13 @@ pub fn pod_template(clique: &CliqueTemplate) -> String {
 
 /// Hash of all pod templates of a set, in whatever order they stand: their order makes no other pods.
 pub fn generation(set: &PodCliqueSet) -> String {
+    template(&set.spec.template)
+}
+
+/// Likewise, of a template that may be no set's any more.
+pub fn template(template: &SetTemplate) -> String {
     let mut text = String::from(FORM);
-    let mut cliques: Vec<&CliqueTemplate> = set.spec.template.cliques.iter().collect();
+    let mut cliques: Vec<&CliqueTemplate> = template.cliques.iter().collect();
     cliques.sort_by_key(|it| &it.name);
     for clique in cliques {
         text.push('\n');

@@ -3,9 +3,12 @@
 //! Everything here follows from the set's template and a replica index. Nothing reads a name back.
 
 use grove_api::{
+    constants::labels,
     names,
-    wire::{CliqueTemplate, PodCliqueSet, PodCliqueSpec, ScalingGroupConfig, SetTemplate},
+    wire::{CliqueTemplate, PodClique, PodCliqueSet, PodCliqueSpec, ScalingGroupConfig, SetTemplate},
 };
+
+use crate::facts::{index_label, label};
 
 /// One PodClique of a set.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,6 +176,27 @@ pub fn cliques_of<'a>(set: &'a PodCliqueSet, place: Place<'_>) -> Option<Vec<Cli
             Some(members(set, replica, config, group_replica).collect())
         }
     }
+}
+
+/// Where a PodClique belongs in its set, by its labels.
+pub fn place_of<'a>(set: &'a PodCliqueSet, clique: &PodClique) -> Option<Clique<'a>> {
+    let of_clique = clique.metadata.labels.as_ref();
+    let name = clique.metadata.name.as_deref()?;
+    let replica = index_label(of_clique, labels::SET_REPLICA_INDEX)?;
+    match label(of_clique, labels::SCALING_GROUP) {
+        None => standalone(set, replica).find(|it| it.name == name),
+        Some(group) => {
+            let group_replica = index_label(of_clique, labels::SCALING_GROUP_REPLICA_INDEX)?;
+            let config = group_named(set, replica, group)?;
+            members(set, replica, config, group_replica).find(|it| it.name == name)
+        }
+    }
+}
+
+/// The part of the template that made the scaling group called `name`.
+pub fn group_named<'a>(set: &'a PodCliqueSet, replica: u32, name: &str) -> Option<&'a ScalingGroupConfig> {
+    let mut groups = set.spec.template.scaling_groups.iter();
+    groups.find(|it| names::scaling_group(set_name(set), replica, &it.name) == name)
 }
 
 /// The group called `name` in a template.

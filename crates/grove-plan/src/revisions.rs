@@ -1,7 +1,7 @@
 //! History: which templates of a set are kept, and with which numbers.
 //!
 //! A template is kept when it comes into use. One that comes back gets the next number instead of a second object. What is
-//! kept is for people who want to go back; nothing else is decided by it.
+//! kept is for people who want to go back, and for PodCliques that are created while updates are paused.
 
 use std::cmp::Reverse;
 
@@ -37,16 +37,11 @@ pub enum Step {
     },
 }
 
-/// What to do so that the template in use, of this generation hash, is kept and has the highest number.
+/// What to do so that the template in force, of this generation hash, is kept and has the highest number.
 ///
-/// `seen` is what the set owns, and whatever has the name. `says` tells whether the template that the set has now is that
-/// of the hash: while an update is paused it is not.
-pub fn plan(
-    set: &PodCliqueSet,
-    hash: &str,
-    seen: &[&ControllerRevision],
-    says: impl FnOnce() -> bool,
-) -> Vec<Step> {
+/// `set` has that template, if it `is_known`: while updates are paused, nobody may know all of it. `seen` is what the set
+/// owns, and whatever has the name.
+pub fn plan(set: &PodCliqueSet, hash: &str, seen: &[&ControllerRevision], is_known: bool) -> Vec<Step> {
     let uid = set.metadata.uid.as_deref().unwrap_or_default();
     let name = names::revision(set_name(set), hash);
     let is_used = |it: &ControllerRevision| it.metadata.name.as_ref() == Some(&name);
@@ -68,7 +63,7 @@ pub fn plan(
         }
         Some(it) if number_of(it) > last => {}
         Some(_) => steps.push(Step::Raise { name, number: next }),
-        None if says() => {
+        None if is_known => {
             let revision = objects::revision(set, hash, next);
             if revision.data.0.to_string().len() <= LARGEST {
                 steps.push(Step::Create(Box::new(revision)));

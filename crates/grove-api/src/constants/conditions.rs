@@ -216,6 +216,8 @@ pub mod update_pending {
     pub const OLD_PODS_KEPT: &str = "OldPodsKept";
     /// True: the update is paused.
     pub const PAUSED: &str = "UpdatePaused";
+    /// True: the update is paused, and the template in use is known nowhere any more: no PodClique is created from it.
+    pub const TEMPLATE_UNKNOWN: &str = "TemplateInUseUnknown";
     /// False.
     pub const ALL_CURRENT: &str = "AllPodsCurrent";
     /// False: an update replaces them.
@@ -230,6 +232,8 @@ pub mod update_in_progress {
     pub const REPLACING: &str = "ReplacingPods";
     /// True: nothing is replaced until the update is resumed.
     pub const PAUSED: &str = "UpdatePaused";
+    /// True: the API server refuses pods of the new template in a dry run, so that no old pod is deleted for them.
+    pub const TEMPLATE_REFUSED: &str = "PodTemplateRefused";
     /// True: nothing has moved for longer than it may take.
     pub const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
     /// False.

@@ -58,6 +58,7 @@ pub(crate) struct State {
     index: Index,
     ring: Ring,
     log: log::Log,
+    dry_runs: log::Log,
     random: Random,
 }
 
@@ -70,6 +71,7 @@ impl Store {
             index: Index::default(),
             ring: Ring::new(capacity, 1),
             log: log::Log::new(capacity),
+            dry_runs: log::Log::new(capacity),
             random: Random::new(seed),
         };
         let signal = signal::Sender::default();
@@ -132,6 +134,11 @@ impl Store {
     /// The writes that were asked for after the first `count`, the oldest first.
     pub fn writes_since(&self, count: u64) -> Vec<WriteRecord> {
         self.state.lock().log.since(count).cloned().collect()
+    }
+
+    /// The dry runs that were asked for, the oldest first. They are no writes, and not among those.
+    pub fn dry_runs(&self) -> Vec<WriteRecord> {
+        self.state.lock().dry_runs.iter().cloned().collect()
     }
 
     /// Waits until there is a later revision than this one.

@@ -82,9 +82,14 @@ impl<'a> Transaction<'a> {
         self.state.ring.push(Event::new(self.state.revision, key.clone(), old, new));
     }
 
-    /// Remembers that somebody asked for a write, also if it was a dry run.
+    /// Remembers that somebody asked for a write.
     pub(crate) fn record(&mut self, record: WriteRecord) {
         self.state.log.push(record);
+    }
+
+    /// Remembers that somebody asked for a dry run, which is no write.
+    pub(crate) fn record_dry_run(&mut self, record: WriteRecord) {
+        self.state.dry_runs.push(record);
     }
 
     pub(crate) fn uid(&mut self) -> String {

@@ -145,7 +145,8 @@ impl WriteRequest {
 /// Performs a write and remembers that it was asked for.
 pub(crate) fn perform(store: &Store, request: WriteRequest) -> Result<Answer, Failure> {
     let mut record = request.record(&request.name, 0, None);
-    store.transact(request.dry_run, |tx| {
+    let is_dry_run = request.dry_run;
+    store.transact(is_dry_run, |tx| {
         let before = tx.revision();
         tx.write_as(&request.manager, request.subresource.map(Subresource::name));
         let (resource, namespace) = (Arc::clone(&request.resource), request.namespace.clone());
@@ -161,14 +162,20 @@ pub(crate) fn perform(store: &Store, request: WriteRequest) -> Result<Answer, Fa
             Err(failure) => record.code = failure.code,
         }
         record.revision = Some(tx.revision()).filter(|it| *it != before);
-        tx.record(record);
+        if is_dry_run {
+            tx.record_dry_run(record);
+        } else {
+            tx.record(record);
+        }
         result
     })
 }
 
 /// Remembers a write that was refused before anybody looked at it.
 pub(crate) fn refused(store: &Store, request: &WriteRequest, failure: &Failure) {
-    store.transact(true, |tx| tx.record(request.record(&request.name, failure.code, None)));
+    let record = request.record(&request.name, failure.code, None);
+    let is_dry_run = request.dry_run;
+    store.transact(true, |tx| if is_dry_run { tx.record_dry_run(record) } else { tx.record(record) });
 }
 
 /// The namespaces that every cluster has. Nobody asked for them, so nobody is told.

@@ -64,6 +64,8 @@ impl std::fmt::Display for Request {
 #[serde(rename_all = "camelCase")]
 struct Entry {
     verb: String,
+    #[serde(rename = "requestURI", default)]
+    request_uri: String,
     #[serde(default)]
     user_agent: String,
     user: User,
@@ -110,12 +112,27 @@ impl ObjectRef {
 const READS: [&str; 3] = ["get", "list", "watch"];
 /// Group of leases, which are a heartbeat and no writes that count.
 const HEARTBEAT: &str = "coordination.k8s.io";
+/// Part of the address of a dry run.
+const DRY_RUN: &str = "dryRun=All";
 /// What the server notes about its decision.
 const DECISION: &str = "authorization.k8s.io/decision";
 
 /// All requests of an audit log that may have changed something, in order.
 pub fn writes(log: &Path) -> Result<Vec<Write>> {
     Tail::open(log)?.more()
+}
+
+/// All dry runs of an audit log, in order. They change nothing, and are no writes.
+pub(super) fn dry_runs(log: &Path) -> Result<Vec<Write>> {
+    let mut file = BufReader::new(File::open(log).with_context(|| log.display().to_string())?);
+    let (mut line, mut dry_runs) = (String::new(), Vec::new());
+    while file.read_line(&mut line)? > 0 {
+        if line.contains(DRY_RUN) {
+            dry_runs.extend(entry_of(&line).filter(|it| it.0).map(|it| it.1));
+        }
+        line.clear();
+    }
+    Ok(dry_runs)
 }
 
 /// All requests of a user, in order. The policy has to log reads of this user.
@@ -180,14 +197,20 @@ impl Tail {
     }
 }
 
-/// The write that a line tells of; `None` where it tells of a read or a heartbeat, or where we came in at its middle.
+/// The write that a line tells of; `None` where it tells of a read, a dry run or a heartbeat, or where we came in at its
+/// middle.
 fn parse(line: &str) -> Option<Write> {
+    entry_of(line).filter(|it| !it.0).map(|it| it.1)
+}
+
+/// The write that a line tells of, and whether it was a dry run.
+fn entry_of(line: &str) -> Option<(bool, Write)> {
     let entry: Entry = serde_json::from_str(line).ok()?;
     let object = entry.object_ref.filter(|_| !READS.contains(&entry.verb.as_str()))?;
     if object.api_group == HEARTBEAT {
         return None;
     }
-    Some(Write {
+    let write = Write {
         verb: entry.verb,
         resource: object.full_resource(),
         namespace: object.namespace,
@@ -195,7 +218,8 @@ fn parse(line: &str) -> Option<Write> {
         user: entry.user.username,
         user_agent: entry.user_agent,
         code: entry.response_status.and_then(|it| it.code).unwrap_or_default(),
-    })
+    };
+    Some((entry.request_uri.contains(DRY_RUN), write))
 }
 
 #[cfg(test)]
@@ -217,6 +241,20 @@ mod tests {
         assert_eq!((write.namespace.as_str(), write.name.as_str(), write.code), ("n", "p", 409));
         assert_eq!(parse("half a li"), None);
     }
+
+    #[test]
+    fn dry_runs_are_no_writes() {
+        let line = |query: &str| {
+            format!(
+                r#"{{"verb":"create","requestURI":"/api/v1/namespaces/n/pods?{query}&fieldManager=x",
+                "user":{{"username":"us"}},"objectRef":{{"resource":"pods","namespace":"n"}}}}"#
+            )
+        };
+        assert_eq!(parse(&line("dryRun=All")), None);
+        assert!(entry_of(&line("dryRun=All")).unwrap().0);
+        assert_eq!(parse(&line("pretty=1")).unwrap().what(), "create pods");
+    }
+
     #[test]
     fn heartbeats_are_no_writes() {
         let line = r#"{"verb":"update","user":{"username":"us"},

@@ -189,6 +189,11 @@ impl Cluster {
         writes(&self.audit_log())
     }
 
+    /// Dry runs, from the audit log. They are not among the writes.
+    pub fn dry_runs(&self) -> Result<Vec<Write>> {
+        audit::dry_runs(&self.audit_log())
+    }
+
     /// Requests that change something, from now on.
     pub fn tail(&self) -> Result<Tail> {
         Tail::from_now(&self.audit_log())

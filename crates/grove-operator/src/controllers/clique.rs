@@ -10,7 +10,7 @@ use grove_api::{
 };
 use grove_plan::{
     facts::{PodFact, Refusal, index_label, template_hash},
-    layout::{self, Place, count},
+    layout::{self, Place, count, group_named},
     objects::{self, Start},
     pods::{self, Outdated, PodPlan, Victim, Want, Why},
     rollout,
@@ -22,8 +22,7 @@ use kube::Resource;
 use tracing::{info, warn};
 
 use super::{
-    Grove, IN_FLIGHT, restart_policy::EndedPods, scheduling::Outfitter, set::group_named, sooner,
-    start_order::parents_of, uid,
+    Grove, IN_FLIGHT, dry_run::MayReplace, restart_policy::EndedPods, scheduling::Outfitter, sooner, start_order::parents_of, uid,
 };
 use crate::{
     backends::Operation,
@@ -104,13 +103,24 @@ impl Grove {
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
             lost: &lost,
         };
-        let plan = pods::plan(want, &facts);
+        let mut plan = pods::plan(want, &facts);
+        let mut blocked = None;
+        if plan.delete.iter().any(|it| it.why == Why::Outdated) {
+            match self.may_replace(set, clique).await {
+                MayReplace::Yes => {}
+                MayReplace::Asked => return Ok(Outcome::Again),
+                MayReplace::No(wait) => {
+                    plan = pods::plan(Want { outdated: Outdated::Stay, ..want }, &facts);
+                    blocked = Some(wait);
+                }
+            }
+        }
         if plan.delete.iter().any(|it| it.why == Why::Ended) {
             self.memory.replaced(id);
         }
         if plan == PodPlan::default() {
             self.settle(clique, allowed);
-            return Ok(earliest(refused, failed));
+            return Ok(sooner(earliest(refused, failed), blocked));
         }
         info!(clique = ?key, create = plan.create.len(), delete = plan.delete.len(), "changing pods");
         self.delete_victims(clique, &plan.delete).await?;
@@ -126,7 +136,7 @@ impl Grove {
                 }
                 self.wake_gang_of(clique);
                 self.settle(clique, allowed);
-                Ok(earliest(refused, failed))
+                Ok(sooner(earliest(refused, failed), blocked))
             }
             Err(NotCreated::Unprepared(words)) => Ok(Outcome::After(self.unprepared(clique, words))),
             Err(NotCreated::Write(error)) if error.is_refusal() => {
@@ -252,7 +262,7 @@ impl Grove {
     }
 
     /// Lets the scheduler's backend prepare pods.
-    fn prepare(&self, outfitter: &Outfitter, pods: &mut [Pod]) -> Result<(), String> {
+    pub(super) fn prepare(&self, outfitter: &Outfitter, pods: &mut [Pod]) -> Result<(), String> {
         let started = Instant::now();
         let result = pods.iter_mut().try_for_each(|pod| outfitter.prepare(pod));
         self.metrics.operated(outfitter.backend(), Operation::Mutate, result.is_ok(), started.elapsed());
@@ -308,7 +318,7 @@ pub(super) fn gang_place<'a>(set: &'a PodCliqueSet, clique: &PodClique) -> Optio
 
 /// The server names the pod it refuses, by a name that it made up just then. Without that, the same refusal has the same
 /// words.
-fn without_suffix(message: &str, prefix: &str) -> String {
+pub(super) fn without_suffix(message: &str, prefix: &str) -> String {
     const SUFFIX: usize = 5;
     let mut text = String::with_capacity(message.len());
     let mut rest = message;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use grove_api::{
     constants::labels,
-    wire::{PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig},
+    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig},
 };
 use grove_plan::{
     children::{ChildPlan, GroupChildren, plan_group},
     facts::index_label,
-    layout::{self, count},
-    rollout::{self, Pace},
+    layout::{self, count, group_named},
+    rollout,
 };
 use grove_runtime::Outcome;
 use tracing::info;
@@ -18,8 +18,9 @@ use tracing::info;
 use super::{
     Grove,
     children::{BATCH, ROUNDS},
-    set::{by_name, group_named},
-    uid,
+    dry_run::MayReplace,
+    set::by_name,
+    sooner, uid,
 };
 use crate::{error::Error, key::Key, seen::joined};
 
@@ -35,7 +36,17 @@ impl Grove {
             if let Some(wait) = self.memory.ending_for(&key.namespace) {
                 return Ok(Outcome::After(wait));
             }
-            let Some(plan) = self.plan_members(&group) else { return Ok(Outcome::Done) };
+            let Some(mut plan) = self.plan_members(&group, false) else { return Ok(Outcome::Done) };
+            let mut blocked = None;
+            match self.may_replace_all(&group, &plan.replaced).await {
+                MayReplace::Yes => {}
+                MayReplace::Asked => continue,
+                MayReplace::No(wait) => {
+                    blocked = Some(wait);
+                    let Some(without) = self.plan_members(&group, true) else { return Ok(Outcome::Done) };
+                    plan = without;
+                }
+            }
             let batch = &plan.actions[..plan.actions.len().min(BATCH)];
             if !batch.is_empty() {
                 info!(group = ?key, changes = plan.actions.len(), "changing cliques");
@@ -54,21 +65,34 @@ impl Grove {
                 if !plan.waiting && self.memory.acted_on(uid(group.as_ref()), group.metadata.generation) {
                     self.wake_status_of(group.as_ref());
                 }
-                return Ok(Outcome::Done);
+                return Ok(sooner(Outcome::Done, blocked));
             }
         }
         Ok(Outcome::Again)
     }
 
-    /// `None` where the group belongs to no set that is there to stay, or to one whose template was just changed.
-    fn plan_members(&self, group: &PodCliqueScalingGroup) -> Option<ChildPlan> {
+    /// Whether pods of all these cliques may be replaced.
+    async fn may_replace_all(&self, group: &PodCliqueScalingGroup, cliques: &[PodClique]) -> MayReplace {
+        let Some(set) = self.seen.set_of(&group.metadata) else { return MayReplace::Yes };
+        for clique in cliques {
+            match self.may_replace(&set, clique).await {
+                MayReplace::Yes => {}
+                other => return other,
+            }
+        }
+        MayReplace::Yes
+    }
+
+    /// `None` where the group belongs to no set that is there to stay, or to one whose template was just changed. Nothing is
+    /// replaced if `all_held`.
+    fn plan_members(&self, group: &PodCliqueScalingGroup, all_held: bool) -> Option<ChildPlan> {
         let set = self.seen.set_of(&group.metadata)?;
-        // A changed template is noted before any clique gets it, and that wakes us.
-        if set.metadata.deletion_timestamp.is_some()
-            || (rollout::pace(&set) != Pace::Paused && !self.is_noted(&set))
-        {
+        if set.metadata.deletion_timestamp.is_some() {
             return None;
         }
+        // A changed template is noted before any clique gets it, and that wakes us.
+        let template = self.template_state(&set);
+        let in_force = template.set_in_force(&set)?;
         let replica = index_label(group.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX)?;
         let name = group.metadata.name.as_deref()?;
         let config = group_named(&set, replica, name)?;
@@ -85,9 +109,14 @@ impl Grove {
             replica,
             cliques: by_name(&cliques),
             pods: by_clique.collect(),
-            held: self.held_replicas(&set, replica, config, count(group.spec.replicas)),
+            held: if all_held {
+                (0..count(group.spec.replicas)).collect()
+            } else {
+                self.held_replicas(&set, replica, config, count(group.spec.replicas))
+            },
+            unknown: template.unknown().into_iter().flatten().map(String::as_str).collect(),
         };
-        Some(plan_group(self.context(&self.in_use(&set)), &children))
+        Some(plan_group(self.context(in_force), &children))
     }
 
     /// Replicas of a group whose pods cannot be made at present. It matters in an update.

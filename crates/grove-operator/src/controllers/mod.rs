@@ -6,6 +6,7 @@ mod binding;
 mod children;
 mod clique;
 mod deletion;
+mod dry_run;
 mod gang;
 mod group;
 mod growth;
@@ -20,6 +21,7 @@ mod set;
 mod start_order;
 mod status;
 mod story;
+mod template;
 mod topology;
 mod update;
 

@@ -1,10 +1,9 @@
 //! History: the templates of a set as ControllerRevisions.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use grove_api::{names, wire::PodCliqueSet};
 use grove_plan::{
-    hash,
     layout::set_name,
     revisions::{self, Step},
 };
@@ -19,13 +18,15 @@ impl Grove {
     /// Keeps the template in use. Nobody waits for this, and nothing stands still for want of it.
     pub(super) async fn keep_revisions(&self, key: &Key) -> Result<(), Error> {
         let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(()) };
-        let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
-        let hash = self.generation_hash(&set);
+        let template = self.template_state(&set);
         // Changed again meanwhile, which has woken us.
-        if set.metadata.deletion_timestamp.is_some() || stored.is_some_and(|it| it != hash) {
+        let Some(in_force) = template.set_in_force(&set) else { return Ok(()) };
+        if set.metadata.deletion_timestamp.is_some() {
             return Ok(());
         }
-        let steps = self.plan_revisions(&set, &hash);
+        let hash = self.noted_hash(&set);
+        let is_known = template.unknown().is_none_or(BTreeSet::is_empty);
+        let steps = self.plan_revisions(in_force, &hash, is_known);
         let cache = &self.seen.revisions.cache;
         for step in steps {
             let done = match &step {
@@ -50,7 +51,7 @@ impl Grove {
         Ok(())
     }
 
-    fn plan_revisions(&self, set: &PodCliqueSet, hash: &str) -> Vec<Step> {
+    fn plan_revisions(&self, set: &PodCliqueSet, hash: &str, is_known: bool) -> Vec<Step> {
         let cache = &self.seen.revisions;
         let mut seen = cache.of_owner(uid(set));
         let namespace = set.metadata.namespace.as_deref().unwrap_or_default();
@@ -58,8 +59,6 @@ impl Grove {
         // One that is somebody else's stands in the way.
         seen.extend(named.filter(|it| seen.iter().all(|other| uid(other.as_ref()) != uid(it.as_ref()))));
         let seen: Vec<&ControllerRevision> = seen.iter().map(Arc::as_ref).collect();
-        // A hash that somebody else computed names the template that the cliques have.
-        let says = || hash::generation(set) == hash || self.is_of_template(set, hash);
-        revisions::plan(set, hash, &seen, says)
+        revisions::plan(set, hash, &seen, is_known)
     }
 }

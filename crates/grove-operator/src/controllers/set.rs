@@ -1,19 +1,18 @@
 //! PodCliqueSets: their children, and the hash of their template.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use grove_api::{
-    constants::{finalizers, labels},
-    names,
-    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, ScalingGroupConfig},
+    constants::finalizers,
+    wire::{PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus},
 };
 use grove_plan::{
-    children::{ChildPlan, SetChildren, plan_set, same_template},
-    facts::index_label,
-    hash,
-    layout::{self, set_name, set_namespace},
-    objects,
-    rollout::{self, Pace},
+    children::{ChildPlan, SetChildren, plan_set},
+    layout::{set_name, set_namespace},
+    rollout::{self, Pace, TemplateState},
     status::status_patch,
 };
 use grove_runtime::Outcome;
@@ -29,7 +28,7 @@ use super::{
 use crate::{
     error::Error,
     key::Key,
-    seen::{controller, joined, label},
+    seen::{controller, joined},
 };
 
 impl Grove {
@@ -42,6 +41,7 @@ impl Grove {
             return Ok(Outcome::After(wait));
         }
         self.keep_finalizer(&set).await?;
+        self.read_kept_template(&set).await?;
         self.keep_hash(&set).await?;
         let outcome = self.keep_children(&key).await;
         // Last, and whatever became of the children.
@@ -56,10 +56,9 @@ impl Grove {
                 return self.delete_set(&set).await;
             }
             // Changed again meanwhile: noted first, which it has woken us for.
-            if rollout::pace(&set) != Pace::Paused && !self.is_noted(&set) {
-                return Ok(Outcome::Again);
-            }
-            let plan = self.plan_children(&set);
+            let template = self.template_state(&set);
+            let Some(in_force) = template.set_in_force(&set) else { return Ok(Outcome::Again) };
+            let plan = self.plan_children(in_force, template.unknown());
             let batch = &plan.actions[..plan.actions.len().min(BATCH)];
             if !batch.is_empty() {
                 info!(set = ?key, changes = plan.actions.len(), "changing children");
@@ -75,7 +74,8 @@ impl Grove {
         Ok(Outcome::Again)
     }
 
-    fn plan_children(&self, set: &PodCliqueSet) -> ChildPlan {
+    /// `set` has the template in force; of those that are `unknown` nothing is made.
+    fn plan_children(&self, set: &PodCliqueSet, unknown: Option<&BTreeSet<String>>) -> ChildPlan {
         let seen = &self.seen;
         let of_set = joined(set_namespace(set), set_name(set));
         let services = seen.services.of_owner_and(uid(set), seen.services.by_set.get(&of_set));
@@ -99,8 +99,9 @@ impl Grove {
                 .collect(),
             groups: by_name(&groups),
             gangs: gangs_by_name,
+            unknown: unknown.into_iter().flatten().map(String::as_str).collect(),
         };
-        plan_set(self.context(&self.in_use(set)), self.topology(set).as_ref(), &children)
+        plan_set(self.context(set), self.topology(set).as_ref(), &children)
     }
 
     async fn keep_finalizer(&self, set: &PodCliqueSet) -> Result<(), Error> {
@@ -119,11 +120,11 @@ impl Grove {
     /// Notes the hash of a changed template, and that an update begins, before any child gets the template: from the children
     /// one could no longer tell that it changed.
     async fn keep_hash(&self, set: &PodCliqueSet) -> Result<(), Error> {
-        let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
-        let hash = self.generation_hash(set);
-        if stored.is_none_or(|it| it == hash) {
+        let is_paused = rollout::pace(set) == Pace::Paused;
+        if is_paused || self.template_state(set) != TemplateState::Unobserved {
             return Ok(());
         }
+        let hash = self.spec_hash(set);
         info!(set = ?Key::of(set), %hash, "the template changed");
         let old = set.status.clone().unwrap_or_default();
         let new = PodCliqueSetStatus {
@@ -137,82 +138,6 @@ impl Grove {
         self.seen.sets.written(self.writer.patch_status(&key.namespace, &key.name, &patch).await?);
         Ok(())
     }
-
-    /// The hash of a set's template. One that somebody else computed is kept for as long as every clique still is what
-    /// the template says. While updates are paused it is that of the template before.
-    pub(super) fn generation_hash(&self, set: &PodCliqueSet) -> String {
-        let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
-        self.memory.hash(uid(set), set.metadata.generation, stored, || {
-            let ours = hash::generation(set);
-            match stored {
-                Some(stored) if rollout::pace(set) == Pace::Paused => stored.to_owned(),
-                Some(stored) if stored != ours && self.is_of_template(set, stored) => stored.to_owned(),
-                _ => ours,
-            }
-        })
-    }
-
-    /// Whether the template that a set has now is the one that is noted: a change is noted before anybody acts on it. While
-    /// updates are paused the noted one may be another.
-    pub(super) fn is_noted(&self, set: &PodCliqueSet) -> bool {
-        let Some(stored) = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref()) else {
-            return true;
-        };
-        if rollout::pace(set) == Pace::Paused {
-            return hash::generation(set) == stored || self.is_of_template(set, stored);
-        }
-        self.generation_hash(set) == stored
-    }
-
-    /// Whether there are cliques, and all of them are what the template says and say that it is `stored`. One that has not
-    /// said anything yet proves nothing: a template that was changed, and set back before it reached anything, is not the one
-    /// that was noted.
-    pub(super) fn is_of_template(&self, set: &PodCliqueSet, stored: &str) -> bool {
-        self.cliques_are(set, |known| known == Some(stored))
-    }
-
-    /// Whether there are cliques, and all of them are what the template says and have noted a hash that `says` so.
-    pub(super) fn cliques_are(&self, set: &PodCliqueSet, says: impl Fn(Option<&str>) -> bool) -> bool {
-        let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
-        let mut any = false;
-        for clique in &cliques {
-            let Some(place) = place_of(set, clique) else { continue };
-            any = true;
-            let status = clique.status.as_ref();
-            if !says(status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref())) {
-                return false;
-            }
-            if !same_template(clique, &objects::clique(self.context(set), &place, None)) {
-                return false;
-            }
-        }
-        any
-    }
-}
-
-/// Where a clique belongs in its set, by its labels.
-pub(super) fn place_of<'a>(set: &'a PodCliqueSet, clique: &PodClique) -> Option<layout::Clique<'a>> {
-    let labels = clique.metadata.labels.as_ref();
-    let name = clique.metadata.name.as_deref()?;
-    let replica = index_label(labels, labels::SET_REPLICA_INDEX)?;
-    match label(&clique.metadata, labels::SCALING_GROUP) {
-        None => layout::standalone(set, replica).find(|it| it.name == name),
-        Some(group) => {
-            let group_replica = index_label(labels, labels::SCALING_GROUP_REPLICA_INDEX)?;
-            let config = group_named(set, replica, group)?;
-            layout::members(set, replica, config, group_replica).find(|it| it.name == name)
-        }
-    }
-}
-
-/// The part of the template that made the scaling group called `name`.
-pub(super) fn group_named<'a>(
-    set: &'a PodCliqueSet,
-    replica: u32,
-    name: &str,
-) -> Option<&'a ScalingGroupConfig> {
-    let mut groups = set.spec.template.scaling_groups.iter();
-    groups.find(|it| names::scaling_group(set_name(set), replica, &it.name) == name)
 }
 
 pub(super) fn by_name<K: kube::Resource>(objects: &[Arc<K>]) -> BTreeMap<&str, &K> {

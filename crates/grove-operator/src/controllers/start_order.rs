@@ -8,7 +8,7 @@ use grove_api::{
 };
 use grove_plan::{
     facts::{PodFact, Tally},
-    layout::{self, Parent},
+    layout::{self, Parent, place_of},
     pods::may_complete,
     start_order::{self, ParentSeen},
 };
@@ -16,7 +16,7 @@ use grove_runtime::WriteError;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, IN_FLIGHT, set::place_of, uid};
+use super::{Grove, IN_FLIGHT, uid};
 use crate::key::Key;
 
 /// The cliques that one starts after. `None` where that cannot be said, because it has lost its place in its set.

@@ -8,13 +8,11 @@ use grove_api::{
     wire::{PodClique, PodCliqueSet},
 };
 use grove_plan::{
-    children::clique_patch,
     facts::{Tally, index_label, template_hash},
     gang::{self, Seen as GangSeen},
-    layout::{self, count, set_name},
-    objects,
+    layout::{self, count, group_named, set_name},
     restart_policy::Rules,
-    rollout::{self, Pace},
+    rollout::{self, TemplateState, has_noted_template},
     status::{
         self, CliqueReport, CliqueState, GroupReport, Reported, SetReport, Urgency, status_patch, urgency,
     },
@@ -23,14 +21,7 @@ use grove_runtime::{Cache, Cached, EventKind, Lane, Outcome};
 use kube::Resource;
 use serde::Serialize;
 
-use super::{
-    Grove,
-    node_loss::news,
-    set::{by_name, group_named, place_of},
-    sooner, uid,
-    update::has_turn,
-    version,
-};
+use super::{Grove, node_loss::news, set::by_name, sooner, uid, update::has_turn, version};
 use crate::{
     error::Error,
     key::{Key, StatusKey},
@@ -64,13 +55,6 @@ impl Grove {
         }
     }
 
-    /// The hash of a set's template, as it is noted. A change is noted together with the beginning of its update, and not
-    /// by those who report.
-    pub(super) fn noted_hash(&self, set: &PodCliqueSet) -> String {
-        let noted = set.status.as_ref().and_then(|it| it.current_generation_hash.clone());
-        noted.unwrap_or_else(|| self.generation_hash(set))
-    }
-
     async fn report_clique(&self, key: &Key) -> Result<Outcome, Error> {
         let cache = &self.seen.cliques.cache;
         let Some(clique) = cache.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
@@ -84,8 +68,8 @@ impl Grove {
         let known = written.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref());
         // Only where it would change is it worth a close look. A hash that names another template than the set has now, because
         // that was just set back, is not taken for one's own.
-        let applies = (known == Some(hash.as_str()) && is_of_noted_template(&clique))
-            || (self.is_noted(&set) && self.is_current(&set, &clique));
+        let applies =
+            (known == Some(hash.as_str()) && has_noted_template(&clique)) || self.is_in_force(&set, &clique);
         let pods = self.seen.pods_of(uid(clique.as_ref()));
         let own = template_hash(&clique.metadata);
         let replacing = pods.iter().map(|it| &it.fact).find(|it| it.terminating && it.hash != own);
@@ -124,13 +108,6 @@ impl Grove {
         Ok(sooner(outcome, watch.next.map(|it| self.until(it))))
     }
 
-    /// Whether a clique is what the template says.
-    fn is_current(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        place_of(set, clique).is_some_and(|place| {
-            clique_patch(clique, &objects::clique(self.context(set), &place, None)).is_none()
-        })
-    }
-
     fn tally(&self, clique: &PodClique) -> Tally {
         Tally::of(self.seen.pods_of(uid(clique)).iter().map(|it| &it.fact), template_hash(&clique.metadata))
     }
@@ -138,10 +115,10 @@ impl Grove {
     pub(super) fn state<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> CliqueState<'a> {
         // Nearly always it is of the template that it has noted, or of the only one that there has ever been. A template that is
         // not noted yet is nobody's measure: the update begins with the note.
-        let is_behind = !is_of_noted_template(clique)
+        let is_behind = !has_noted_template(clique)
             && set.metadata.generation != Some(1)
-            && self.is_noted(set)
-            && !self.is_current(set, clique);
+            && self.template_state(set) == TemplateState::Current
+            && !self.is_in_force(set, clique);
         let refusal = self.memory.refusal(uid(clique));
         CliqueState { clique, tally: self.tally(clique), refusal, is_behind }
     }
@@ -199,8 +176,8 @@ impl Grove {
         let cache = &self.seen.sets;
         let Some(set) = cache.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
         // Nothing is said of a template that is not noted yet: who waits for it would take the words on the former for its own.
-        let is_between = rollout::pace(&set) != Pace::Paused && !self.is_noted(&set);
-        if set.metadata.deletion_timestamp.is_some() || is_between {
+        let is_unobserved = self.template_state(&set) == TemplateState::Unobserved;
+        if set.metadata.deletion_timestamp.is_some() || is_unobserved {
             return Ok(Outcome::Done);
         }
         let children = self.children_of(&set);
@@ -258,12 +235,4 @@ impl Grove {
         self.memory.status_written(uid(object));
         Ok(Outcome::Done)
     }
-}
-
-/// Whether a clique has the template of which it has noted that it is the set's.
-fn is_of_noted_template(clique: &PodClique) -> bool {
-    clique.status.as_ref().is_some_and(|it| {
-        it.current_pod_clique_set_generation_hash.is_some()
-            && it.current_pod_template_hash.as_deref().unwrap_or_default() == template_hash(&clique.metadata)
-    })
 }

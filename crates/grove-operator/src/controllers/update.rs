@@ -1,29 +1,32 @@
 //! What is seen of an update of a set's pods: for its status, and for those who make and replace pods.
 
-use std::{borrow::Cow, collections::BTreeMap};
-
 use grove_api::{
     constants::labels,
-    names,
-    wire::{PodClique, PodCliqueSet, SetTemplate},
+    wire::{PodClique, PodCliqueSet},
 };
 use grove_plan::{
     children::{changes_template, clique_patch},
     facts::{Phase, PodFact, index_label, template_hash},
-    layout::{set_name, set_namespace},
+    layout::{place_of, set_name, set_namespace},
     objects,
     pods::may_complete,
-    rollout::{self, Pace},
+    rollout::{self, Pace, TemplateState},
     status::UpdateSeen,
 };
 
-use super::{Grove, set::place_of, uid};
-use crate::seen::{controller_uid, joined, label};
+use super::{Grove, uid};
+use crate::seen::{joined, label};
 
 impl Grove {
     /// Looks at the pods of the set replica that has its turn.
     pub(super) fn update_seen(&self, set: &PodCliqueSet) -> UpdateSeen {
-        let mut seen = UpdateSeen { is_held: self.is_held(set), ..UpdateSeen::default() };
+        let held = match self.template_state(set) {
+            TemplateState::Held(held) => Some(held.unknown),
+            _ => None,
+        };
+        let refused = self.memory.refused_template(uid(set), &self.noted_hash(set));
+        let refused = refused.map(|it| format!("PodClique {}: {}", it.clique, it.message));
+        let mut seen = UpdateSeen { held, refused, ..UpdateSeen::default() };
         let Some(turn) = rollout::turn(set) else { return seen };
         let mut cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
         cliques
@@ -83,39 +86,6 @@ impl Grove {
                 let wanted = objects::clique(self.context(set), &place, None);
                 clique_patch(clique, &wanted).as_ref().is_some_and(changes_template)
             })
-    }
-
-    /// The set that children are made of: while a changed template waits, what is new is as what is there.
-    pub(super) fn in_use<'a>(&self, set: &'a PodCliqueSet) -> Cow<'a, PodCliqueSet> {
-        let noted = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
-        let Some(noted) = noted.filter(|_| rollout::pace(set) == Pace::Paused && !self.is_noted(set)) else {
-            return Cow::Borrowed(set);
-        };
-        let name = names::revision(set_name(set), noted);
-        let kept = self.seen.revisions.cache.get(set_namespace(set), &name);
-        let kept = kept.filter(|it| controller_uid(&it.metadata) == set.metadata.uid.as_deref());
-        let kept = kept.and_then(|it| objects::kept_template(&it));
-        let kept: Option<SetTemplate> = kept.and_then(|it| serde_json::from_value(it).ok());
-        let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
-        let of_noted = |it: &PodClique| {
-            let status = it.status.as_ref();
-            status.and_then(|it| it.current_pod_clique_set_generation_hash.as_deref()) == Some(noted)
-        };
-        let mut by_role = BTreeMap::new();
-        for clique in cliques.iter().filter(|it| of_noted(it)) {
-            if let Some(place) = place_of(set, clique) {
-                by_role.insert(place.template.name.as_str(), clique.as_ref());
-            }
-        }
-        Cow::Owned(rollout::with_template_in_use(set, kept.as_ref(), &by_role))
-    }
-
-    /// Whether the template changed while updates are paused.
-    fn is_held(&self, set: &PodCliqueSet) -> bool {
-        let stored = set.status.as_ref().and_then(|it| it.current_generation_hash.as_deref());
-        // Whoever was just made has noted nothing yet.
-        let holds = |stored| !self.cliques_are(set, |known| known.is_none_or(|it| it == stored));
-        rollout::pace(set) == Pace::Paused && stored.is_some_and(holds)
     }
 }
 

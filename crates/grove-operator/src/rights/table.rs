@@ -104,7 +104,7 @@ pub(super) const TABLE: &[Row] = &[
         CORE,
         &["pods"],
         &["list", "watch", "create", "patch", "delete", "deletecollection"],
-        "the pods of a set; a patch lifts the scheduling gate and lets a role start that waited for others",
+        "the pods of a set, and dry runs before an update; a patch lifts the scheduling gate and lets a role start that waited for others",
     ),
     everywhere(
         Feature::Workloads,
@@ -133,7 +133,8 @@ pub(super) const TABLE: &[Row] = &[
         "apps",
         &["controllerrevisions"],
         &["get", "list", "watch", "create", "patch", "delete"],
-        "the templates that a set has had, for people who want to go back; one that is in use again gets a new number",
+        "the templates that a set has had, for people who want to go back; one that is in use again gets a new number; \
+         the one in use is read while updates are paused",
     ),
     everywhere(
         Feature::Workloads,

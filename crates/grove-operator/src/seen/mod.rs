@@ -55,7 +55,7 @@ pub(crate) struct Seen {
     pub(crate) gangs_by_namespace: Index<PodGang>,
     pub(crate) services: Children<Service>,
     pub(crate) autoscalers: Children<HorizontalPodAutoscaler>,
-    /// Without the templates that they keep: nobody here reads those.
+    /// Without the templates that they keep: the one that is needed is read when it is.
     pub(crate) revisions: Children<ControllerRevision>,
     pub(crate) pods: Cache<PodView>,
     /// By UID of the clique.

@@ -12,9 +12,14 @@ use grove_api::{
     constants::annotations,
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, RestartCount, RestartPolicy},
 };
-use grove_plan::{rollout, topology::topology_name};
+use grove_plan::{
+    rollout::{self, Pace},
+    topology::topology_name,
+};
 use grove_runtime::{Cache, Cached, Change};
-use k8s_openapi::{apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp};
+use k8s_openapi::{
+    api::apps::v1::ControllerRevision, apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp,
+};
 use kube::Resource;
 
 use crate::{
@@ -42,6 +47,7 @@ impl Grove {
         self.on_minor(&self.seen.services);
         self.on_minor(&self.seen.autoscalers);
         self.on_minor(&self.seen.revisions);
+        self.on(&self.seen.revisions.cache, Self::revision_appeared);
     }
 
     fn on<K: Cached>(self: &Arc<Self>, cache: &Cache<K>, changed: Listener<K>) {
@@ -65,6 +71,18 @@ impl Grove {
                 grove.queues.sets.add(set);
             }
         });
+    }
+
+    /// A revision that somebody puts back may keep the template that is in force while updates are paused.
+    fn revision_appeared(
+        &self,
+        old: Option<&Arc<ControllerRevision>>,
+        new: Option<&Arc<ControllerRevision>>,
+    ) {
+        let set = new.filter(|_| old.is_none()).and_then(|it| self.seen.set_of(&it.metadata));
+        if let Some(set) = set.filter(|it| rollout::pace(it) == Pace::Paused) {
+            self.queues.sets.add(Key::of(set.as_ref()));
+        }
     }
 
     fn set_changed(&self, old: Option<&Arc<PodCliqueSet>>, new: Option<&Arc<PodCliqueSet>>) {
@@ -123,7 +141,7 @@ impl Grove {
     }
 
     /// Another set replica has its turn in an update, or pods that failed are seen to in another way.
-    fn wake_turns(&self, set: &PodCliqueSet) {
+    pub(crate) fn wake_turns(&self, set: &PodCliqueSet) {
         let key = Key::of(set);
         for clique in self.seen.cliques.by_set.get(&joined(&key.namespace, &key.name)) {
             let key = Key::of(clique.as_ref());

@@ -29,11 +29,15 @@ pub struct GroupChildren<'a> {
     pub pods: BTreeMap<&'a str, Vec<&'a PodFact>>,
     /// Replicas whose pods cannot be made at present: those that they have stay, whatever their template.
     pub held: BTreeSet<u32>,
+    /// Names of clique templates that no clique is made from: nobody knows which version of them is in force.
+    pub unknown: BTreeSet<&'a str>,
 }
 
 /// A wanted member clique, and what is there of it.
 struct Member<'a> {
     name: String,
+    /// Whether nobody knows which version of its template is in force.
+    is_unknown: bool,
     existing: Option<&'a PodClique>,
     wanted: PodClique,
     patch: Option<Value>,
@@ -54,9 +58,13 @@ pub fn plan_group(context: Context<'_>, children: &GroupChildren<'_>) -> ChildPl
         for member in members {
             let metadata = member.existing.map(|it| &it.metadata);
             decide(&mut plan, uid, Kind::Clique, &member.name, metadata, || match member.existing {
+                None if member.is_unknown => Ok(None),
                 None => Err(Child::Clique(Box::new(member.wanted.clone()))),
                 Some(_) => Ok(member.patch.clone().filter(|_| now.contains(&index) || !member.is_changed())),
             });
+        }
+        if now.contains(&index) && rollout::pace(context.set) == Pace::Rolling {
+            plan.replaced.extend(members.iter().filter_map(Member::replaced));
         }
         // Before that, a pod that goes would be replaced by another one of the old template.
         let is_patched = members.iter().all(|it| !it.is_changed());
@@ -92,6 +100,7 @@ fn members<'a>(
         Member {
             patch: ours.and_then(|it| update::clique_patch(it, &wanted)),
             pods: children.pods.get(clique.name.as_str()).map(Vec::as_slice).unwrap_or_default(),
+            is_unknown: children.unknown.contains(clique.template.name.as_str()),
             name: clique.name,
             existing,
             wanted,
@@ -146,6 +155,17 @@ impl<'a> Member<'a> {
         let minimum = layout::spec_minimum(&self.wanted.spec);
         let tally = Tally::of(self.pods.iter().copied(), "");
         self.is_there() && tally.scheduled >= minimum && tally.ready >= minimum
+    }
+
+    /// The clique as it will be, where pods of it are of another template.
+    fn replaced(&self) -> Option<PodClique> {
+        let existing = self.existing?;
+        if !self.is_changed() {
+            return self.old_pods().next().map(|_| existing.clone());
+        }
+        let mut next = self.wanted.clone();
+        next.metadata.uid.clone_from(&existing.metadata.uid);
+        self.pods.iter().any(|it| it.is_live()).then_some(next)
     }
 
     /// Pods of another template than the clique says now.

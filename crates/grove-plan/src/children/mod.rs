@@ -92,6 +92,8 @@ pub struct ChildPlan {
     pub blocked: Vec<Blocked>,
     /// Pods of another template that go, when all else is done.
     pub outdated: Vec<Victim>,
+    /// Cliques with pods of another template, as they will be: nothing is changed before the API server accepts their pods.
+    pub replaced: Vec<PodClique>,
     /// Whether a child of an earlier life is still on its way out: its end wakes us.
     pub waiting: bool,
 }

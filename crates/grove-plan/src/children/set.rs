@@ -34,6 +34,8 @@ pub struct SetChildren<'a> {
     pub gangs: BTreeMap<&'a str, &'a PodGang>,
     /// Names of gangs that have pods, as far as they are not there: how they are made is for their pods to say.
     pub lost: BTreeSet<&'a str>,
+    /// Names of clique templates that no clique is made from: nobody knows which version of them is in force.
+    pub unknown: BTreeSet<&'a str>,
 }
 
 /// What to do about the children of a set. `topology` is that of the set, where it has one that exists.
@@ -105,9 +107,11 @@ impl Planner<'_> {
         let is_paused = rollout::pace(set) == Pace::Paused;
         for clique in layout::standalone(set, replica) {
             let existing = children.cliques.get(clique.name.as_str()).copied();
+            let is_unknown = children.unknown.contains(clique.template.name.as_str());
             self.child(Kind::Clique, &clique.name, existing.map(|it| &it.metadata), || {
                 let wanted = objects::clique(context, &clique, None);
                 match existing {
+                    None if is_unknown => Ok(None),
                     None => Err(Child::Clique(Box::new(wanted))),
                     Some(existing) => Ok(update::clique_patch(existing, &wanted)
                         .filter(|it| !is_paused || !update::changes_template(it))),

@@ -13,7 +13,7 @@ fn kept(set: &PodCliqueSet, hash: &str, number: i64) -> ControllerRevision {
 }
 
 fn steps(set: &PodCliqueSet, hash: &str, seen: &[ControllerRevision]) -> Vec<Step> {
-    plan(set, hash, &seen.iter().collect::<Vec<_>>(), || true)
+    plan(set, hash, &seen.iter().collect::<Vec<_>>(), true)
 }
 
 fn delete(hash: &str) -> Step {
@@ -98,7 +98,7 @@ fn what_is_being_deleted_is_waited_for() {
 
 #[test]
 fn a_template_is_not_kept_under_the_hash_of_another() {
-    assert_eq!(plan(&set("fe=2/1"), "h1", &[], || false), []);
+    assert_eq!(plan(&set("fe=2/1"), "h1", &[], false), []);
 }
 
 #[test]

@@ -3,14 +3,19 @@
 //! Nothing here remembers: what is outdated is seen from hashes and pods, so that a crash, a second change in the middle
 //! of the first, or a template that is set back are nothing special. The one note is whose turn it is, in the set's status.
 
+mod dry_run;
 mod group;
-mod in_use;
 mod set;
+mod template;
 
 pub use self::{
+    dry_run::refuses_template,
     group::{GroupReplica, replaced_now},
-    in_use::with_template_in_use,
     set::{SetReplica, Totals, awaited_replicas, progress, started},
+    template::{
+        HeldTemplate, KeptTemplate, TemplateSeen, TemplateState, cliques_show, has_noted_template,
+        noted_hash, template_state,
+    },
 };
 use grove_api::wire::{
     PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetUpdateProgress, UpdateStrategyType,

@@ -1,6 +1,6 @@
 //! What a set says of an update of its pods.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use grove_api::{
     constants::conditions as names,
@@ -25,8 +25,10 @@ pub struct UpdateSeen {
     pub moved: Option<Timestamp>,
     /// What it waits for.
     pub waits_for: Option<String>,
-    /// Whether the template changed while updates are paused.
-    pub is_held: bool,
+    /// A PodClique whose new pods the API server refuses in a dry run, and why: nothing of it is replaced.
+    pub refused: Option<String>,
+    /// Where the template changed while updates are paused: the clique templates of which nobody knows what is in force.
+    pub held: Option<BTreeSet<String>>,
 }
 
 /// The progress of the update, as it is now.
@@ -92,12 +94,9 @@ pub(super) fn conditions(
     let mut all = Vec::new();
     let (live, old) = counted(report);
     let pace = rollout::pace(report.state.set);
+    let held = report.update.held.as_ref().filter(|_| pace == Pace::Paused);
     match (pace, old) {
-        (Pace::Paused, _) if report.update.is_held => {
-            let message = "the template changed; it reaches pods when spec.updateStrategy.paused is false";
-            let reason = names::update_pending::PAUSED;
-            all.push(now(names::update_pending::TYPE, true, reason, message.to_owned()));
-        }
+        _ if held.is_some() => all.extend(held.map(held_back)),
         (Pace::OnDelete | Pace::Paused, 1..) => {
             let message = format!(
                 "{old} of {live} pods are of an older template; they keep running until they are deleted"
@@ -115,6 +114,23 @@ pub(super) fn conditions(
     }
     all.extend(progress.map(|it| in_progress(report, it, replicas, live, old)));
     all
+}
+
+/// A changed template waits. Where nobody knows the template in force, new pods wait too, instead of getting the new one.
+fn held_back(unknown: &BTreeSet<String>) -> Now<'static> {
+    use names::update_pending as reasons;
+    let mut message =
+        "the template changed; it reaches pods when spec.updateStrategy.paused is false".to_owned();
+    if unknown.is_empty() {
+        return now(reasons::TYPE, true, reasons::PAUSED, message);
+    }
+    let roles: Vec<&str> = unknown.iter().map(String::as_str).collect();
+    message = format!(
+        "{message}. No PodClique is created from {}: the template in use is in no ControllerRevision (over 1 MiB, or \
+         deleted) and no PodClique has it. Set paused to false to use the new template, or set the old one back",
+        roles.join(", ")
+    );
+    now(reasons::TYPE, true, reasons::TEMPLATE_UNKNOWN, message)
 }
 
 fn in_progress(
@@ -145,11 +161,21 @@ fn in_progress(
     } else if let Some(turn) = progress.currently_updating.first() {
         message = format!("{message}; replica {} has its turn", turn.replica_index);
     }
-    if let Some(waits_for) = &report.update.waits_for {
+    let refused = report.update.refused.as_ref();
+    if let Some(refused) = refused {
+        message = format!(
+            "{message}. No pod is deleted for it: the API server refuses the new pods of {refused}. Change the template, \
+             or what refuses it"
+        );
+    } else if let Some(waits_for) = &report.update.waits_for {
         message = format!("{message}, and waits for {waits_for}");
     }
     let is_late = deadline(report, Some(progress)).is_some_and(|it| it <= report.state.now);
-    let reason = if is_late { reasons::DEADLINE_EXCEEDED } else { reasons::REPLACING };
+    let reason = match refused {
+        _ if is_late => reasons::DEADLINE_EXCEEDED,
+        Some(_) => reasons::TEMPLATE_REFUSED,
+        None => reasons::REPLACING,
+    };
     now(reasons::TYPE, true, reason, message)
 }
 

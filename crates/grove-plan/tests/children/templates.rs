@@ -1,6 +1,7 @@
 //! What a change of the template reaches.
 
-use grove_api::wire::{AutoScalingConfig, PodCliqueSet, UpdateStrategy, UpdateStrategyType};
+use grove_api::wire::{AutoScalingConfig, PodClique, PodCliqueSet, UpdateStrategy, UpdateStrategyType};
+use grove_plan::children::Child;
 use serde_json::json;
 
 use crate::{
@@ -56,6 +57,30 @@ fn a_template_reaches_a_replica_of_a_group_in_its_turn() {
     assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
 }
 
+/// Before anything changes, it is said which pods are going to be made: the API server is asked about those.
+#[test]
+fn cliques_whose_pods_are_replaced_are_named() {
+    let mut world = rolling();
+    let named = |world: &World| -> Vec<(String, String)> {
+        let text = |it: &Option<String>| it.clone().unwrap_or_default();
+        let plan = world.plan_group("inf-0-pd");
+        let image = |it: &PodClique| text(&it.spec.pod_spec.containers[0].image);
+        assert!(plan.replaced.iter().all(|it| it.metadata.uid.is_some()));
+        plan.replaced.iter().map(|it| (text(&it.metadata.name), image(it))).collect()
+    };
+    let next = [("inf-0-pd-0-dec".to_owned(), "model:2".to_owned())];
+    assert_eq!(named(&world), next);
+    let plan = world.plan_group("inf-0-pd");
+    world.apply(plan);
+    assert_eq!(named(&world), next, "also when only its pods are left");
+    world.held = [0, 1, 2].into();
+    assert_eq!(named(&world), []);
+    let type_ = UpdateStrategyType::OnDelete;
+    world.held.clear();
+    world.set.spec.update_strategy = Some(UpdateStrategy { type_, ..UpdateStrategy::default() });
+    assert_eq!(named(&world), []);
+}
+
 /// What cannot be made again is not taken away, also where the replica has begun.
 #[test]
 fn a_replica_whose_pods_cannot_be_made_stays() {
@@ -84,6 +109,24 @@ fn a_template_waits_for_the_turn_and_for_those_who_pause() {
     assert_eq!(lines(&world.plan_set()), [""; 0]);
     world.set.spec.update_strategy = None;
     assert_eq!(lines(&world.plan_set()), ["patch PodClique inf-0-fe"]);
+}
+
+/// Nothing is made from a template when nobody knows which version of it is in force; what is there stays.
+#[test]
+fn unknown_templates_make_no_cliques() {
+    let mut world = settled(INF);
+    world.set.spec.update_strategy = Some(UpdateStrategy { paused: true, ..UpdateStrategy::default() });
+    world.unknown = ["fe", "dec"].into();
+    assert_eq!(lines(&world.plan_set()), [""; 0]);
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), [""; 0]);
+    let is_named = |it: &Child, name: &str| it.metadata().name.as_deref() == Some(name);
+    world
+        .objects
+        .retain(|it| !["inf-0-fe", "inf-0-pd-1-pre", "inf-0-pd-1-dec"].iter().any(|name| is_named(it, name)));
+    assert_eq!(lines(&world.plan_set()), [""; 0]);
+    assert_eq!(lines(&world.plan_group("inf-0-pd")), ["create PodClique inf-0-pd-1-pre"]);
+    world.unknown.clear();
+    assert_eq!(lines(&world.plan_set()), ["create PodClique inf-0-fe"]);
 }
 
 #[test]

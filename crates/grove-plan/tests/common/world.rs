@@ -25,11 +25,13 @@ pub(crate) struct World {
     pub(crate) pods: Vec<Pod>,
     /// Replicas of groups whose pods cannot be made.
     pub(crate) held: BTreeSet<u32>,
+    /// Clique templates of which nobody knows what is in force.
+    pub(crate) unknown: BTreeSet<&'static str>,
 }
 
 impl World {
     pub(crate) fn new(set: PodCliqueSet) -> Self {
-        Self { set, objects: Vec::new(), pods: Vec::new(), held: BTreeSet::new() }
+        Self { set, objects: Vec::new(), pods: Vec::new(), held: BTreeSet::new(), unknown: BTreeSet::new() }
     }
 
     pub(crate) fn context(&self) -> Context<'_> {
@@ -38,7 +40,7 @@ impl World {
 
     /// What the set's controller would do.
     pub(crate) fn plan_set(&self) -> ChildPlan {
-        let mut all = SetChildren::default();
+        let mut all = SetChildren { unknown: self.unknown.clone(), ..SetChildren::default() };
         for child in &self.objects {
             let name = name_of(child.metadata());
             match child {
@@ -65,7 +67,8 @@ impl World {
             self.cliques().map(|it| (name_of(&it.metadata), self.facts_of(it))).collect();
         let pods = facts.iter().map(|(name, facts)| (*name, facts.iter().collect())).collect();
         let held = self.held.clone();
-        plan_group(self.context(), &GroupChildren { group, config, replica, cliques, pods, held })
+        let unknown = self.unknown.clone();
+        plan_group(self.context(), &GroupChildren { group, config, replica, cliques, pods, held, unknown })
     }
 
     /// Does what a plan says.

@@ -76,6 +76,21 @@ impl Writer {
         self.request(request).await.map_err(|error| what(&name(&body)).failed(error))
     }
 
+    /// Asks whether the server would create `object`: it is defaulted, validated and admitted as if it were created.
+    pub async fn dry_run_create<V: Cached>(
+        &self,
+        namespace: &str,
+        object: &impl Serialize,
+    ) -> Result<(), WriteError> {
+        let collection = &Collection::of::<V>(namespace);
+        let what = What::new(collection, "dry-run create", "?");
+        let body = serde_json::to_vec(object).map_err(|error| what.failed(kube::Error::SerdeError(error)))?;
+        let field_manager = Some(self.field_manager.to_owned());
+        let params = PostParams { dry_run: true, field_manager };
+        self.send::<serde::de::IgnoredAny>(&what, collection.request().create(&params, body)).await?;
+        Ok(())
+    }
+
     /// Likewise, of a kind that is known at run time only.
     pub async fn create_kind(
         &self,

@@ -2,6 +2,7 @@
 //! upstream has no tests for: templates that do not work, and an operator that is killed all the time.
 
 mod cases;
+mod held;
 mod moved;
 mod picture;
 mod play;
@@ -46,6 +47,8 @@ pub(super) const TABLE: &[Scenario] = &[
     on_both("updates_ru7", |context| Box::pin(run(context, &cases::RU7))),
     on_both("updates_ru9", |context| Box::pin(run(context, &cases::RU9))),
     on_both("updates_ru10", |context| Box::pin(stall::ru10(context))),
+    Scenario::on_kube("updates_paused_deleted_podclique", |context| Box::pin(held::paused(context))),
+    Scenario::on_kube("updates_refused_template", |context| Box::pin(held::refused(context))),
     Scenario::on_kube("updates_ru8", |context| Box::pin(run(context, &cases::RU8))),
     on_kai("updates_ru8", |context| Box::pin(run(context, &cases::RU8))),
     Scenario::on_kube("updates_minimum", |context| Box::pin(run(context, &cases::MINIMUM))),

@@ -1,5 +1,7 @@
 //! Counters, conditions and the list of gangs of a set.
 
+use std::collections::BTreeSet;
+
 use grove_api::wire::{
     Condition, PodGangStatus, PodGangStatusSummary, Time, UpdateStrategy, UpdateStrategyType,
 };
@@ -172,9 +174,16 @@ fn a_pending_update_is_said_and_then_done() {
 fn a_changed_template_that_waits_is_said() {
     let mut deployed = ready(1).written();
     deployed.set.spec.update_strategy = Some(UpdateStrategy { paused: true, ..UpdateStrategy::default() });
-    let held =
-        SetReport { update: UpdateSeen { is_held: true, ..UpdateSeen::default() }, ..deployed.report() };
-    assert_eq!(said(&super::set(&held), "UpdatePending").as_deref(), Some("UpdatePending=True/UpdatePaused"));
+    let said = |unknown: &[&str]| {
+        let held = Some(unknown.iter().map(|it| (*it).to_owned()).collect::<BTreeSet<String>>());
+        let update = UpdateSeen { held, ..UpdateSeen::default() };
+        let got = super::set(&SetReport { update, ..deployed.report() });
+        (said(&got, "UpdatePending").unwrap(), message(&got.conditions, "UpdatePending").to_owned())
+    };
+    assert_eq!(said(&[]).0, "UpdatePending=True/UpdatePaused");
+    let (reason, words) = said(&["fe", "pre"]);
+    assert_eq!(reason, "UpdatePending=True/TemplateInUseUnknown");
+    assert!(words.contains("No PodClique is created from fe, pre:"), "{words}");
 }
 
 /// Where a restart policy keeps it, nothing but its turn replaces it.
@@ -210,12 +219,15 @@ fn an_update_says_where_it_is() {
     let (said, text) = step(&mut deployed, UpdateSeen::default(), 10);
     assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
     assert_eq!(text, "Some(0) 12 of 16 pods are of the current template; replica 0 has its turn");
-    let waits =
-        || UpdateSeen { moved: Some(at(20)), waits_for: Some("pod x: why".to_owned()), is_held: false };
+    let waits = || UpdateSeen { moved: Some(at(20)), waits_for: Some("pod x: why".to_owned()), ..UpdateSeen::default() };
     deployed = deployed.with("inf-0-fe", "0ro 1n");
     let (said, text) = step(&mut deployed, waits(), 619);
     assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
     assert!(text.ends_with("; replica 0 has its turn, and waits for pod x: why"), "{text}");
+    let refused = UpdateSeen { refused: Some("PodClique inf-0-fe: no".to_owned()), ..waits() };
+    let (said, text) = step(&mut deployed, refused, 619);
+    assert_eq!(said, "UpdateInProgress=True/PodTemplateRefused");
+    assert!(text.contains("turn. No pod is deleted for it: the API server refuses the new pods of PodClique inf-0-fe: no."), "{text}");
     assert_eq!(step(&mut deployed, waits(), 620).0, "UpdateInProgress=True/ProgressDeadlineExceeded");
     // A pause is no standstill: from its end on the time counts anew.
     let pause = |deployed: &mut Deployed, paused: bool| {

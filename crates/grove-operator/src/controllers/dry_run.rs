@@ -1,0 +1,98 @@
+//! Before an update deletes the first pod of an old template, one of the new template is created as a dry run.
+
+use std::time::Duration;
+
+use grove_api::{
+    constants::{events::pod_clique as reasons, labels},
+    names,
+    wire::{PodClique, PodCliqueSet},
+};
+use grove_plan::{
+    facts::template_hash,
+    objects::{self, Start},
+    rollout::refuses_template,
+    topology::Spread,
+};
+use grove_runtime::EventKind;
+use k8s_openapi::api::core::v1::Pod;
+use tracing::warn;
+
+use super::{Grove, clique::without_suffix, start_order::parents_of, uid};
+use crate::{
+    key::{Key, StatusKey},
+    memory::{Replacement, TemplateRefusal},
+    seen::{PodView, label},
+};
+
+/// How soon to look again while somebody else asks.
+const UNDER_WAY: Duration = Duration::from_secs(1);
+
+/// Whether pods may be replaced by those that a PodClique makes now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MayReplace {
+    Yes,
+    /// The API server refuses them, or is just being asked. This is how long to wait.
+    No(Duration),
+    /// The API server was asked. What was planned before that is to be planned again.
+    Asked,
+}
+
+impl Grove {
+    /// Whether pods may be replaced by those of `clique`. The API server is asked once for each template.
+    pub(super) async fn may_replace(&self, set: &PodCliqueSet, clique: &PodClique) -> MayReplace {
+        let (of, template) = (self.noted_hash(set), template_hash(&clique.metadata));
+        match self.memory.replacement(uid(set), &of, template) {
+            Replacement::Accepted => MayReplace::Yes,
+            Replacement::Refused(wait) => MayReplace::No(wait),
+            Replacement::Asking => MayReplace::No(UNDER_WAY),
+            Replacement::Ask => {
+                let refusal = self.refusal_of(set, clique).await;
+                let is_refused = refusal.is_some();
+                let is_news = self.memory.dry_run_ended(uid(set), &of, template, refusal.clone());
+                if let Some(refusal) = refusal.filter(|_| is_news) {
+                    warn!(clique = ?Key::of(clique), reason = refusal.message, "new pods are refused, none is replaced");
+                    let (kind, reason) = (EventKind::Warning, reasons::POD_CREATE_FAILED);
+                    self.tell(clique, kind, reason, "DryRunPod", refusal.message);
+                }
+                if is_news {
+                    self.queues.report(StatusKey::Set(Key::of(set)));
+                }
+                if !is_refused {
+                    // Others may have been told to wait.
+                    self.wake_turns(set);
+                }
+                MayReplace::Asked
+            }
+        }
+    }
+
+    /// Why the API server would refuse pods of a PodClique, if it would.
+    async fn refusal_of(&self, set: &PodCliqueSet, clique: &PodClique) -> Option<TemplateRefusal> {
+        let name = clique.metadata.name.as_deref().unwrap_or_default();
+        let refusal = |message: String| TemplateRefusal { clique: name.to_owned(), message };
+        let pod = match self.pod_to_try(set, clique) {
+            Ok(pod) => pod?,
+            Err(words) => return Some(refusal(words)),
+        };
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        let error = self.writer.dry_run_create::<PodView>(namespace, &pod).await.err()?;
+        let message = error.message();
+        let code = error.answer().map_or(0, |it| it.code);
+        refuses_template(code, &message).then(|| refusal(without_suffix(&message, &names::pod_prefix(name))))
+    }
+
+    /// The first pod of a PodClique, as it would be created.
+    fn pod_to_try(&self, set: &PodCliqueSet, clique: &PodClique) -> Result<Option<Pod>, String> {
+        let Some(parents) = parents_of(set, clique) else { return Ok(None) };
+        let start = Start { image: &self.init_image, parents: &parents, may_start: false };
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
+        let gang = self.seen.gangs.cache.get(namespace, gang);
+        let spread = gang.as_deref().and_then(Spread::noted);
+        let name = set.metadata.name.as_deref().unwrap_or_default();
+        let Some(mut pod) = objects::pod(name, clique, 0, start, spread) else { return Ok(None) };
+        let outfitter = self.outfitter(set, clique)?;
+        self.prepare(&outfitter, std::slice::from_mut(&mut pod))?;
+        Ok(Some(pod))
+    }
+}

@@ -1,0 +1,102 @@
+//! What was decided on, or read, about the template of a set.
+
+use std::sync::Arc;
+
+use grove_api::wire::SetTemplate;
+
+use super::Memory;
+
+#[derive(Clone, Default)]
+pub(super) struct TemplateNotes {
+    /// Hash of the template of the spec, by generation.
+    hash: Option<(Option<i64>, String)>,
+    shown: Option<Shown>,
+    kept: Option<Kept>,
+}
+
+/// Whether PodCliques show that the template of a generation is the one that the status names.
+#[derive(Clone)]
+struct Shown {
+    generation: Option<i64>,
+    noted: String,
+    is_shown: bool,
+}
+
+/// The template that the status names, as its revision keeps it.
+#[derive(Clone)]
+struct Kept {
+    noted: String,
+    /// UID of the revision, as far as the cache had it.
+    revision: Option<String>,
+    template: Option<Arc<SetTemplate>>,
+}
+
+impl Memory {
+    /// Hash of the template in a set's spec, computed once for each generation.
+    pub(crate) fn spec_hash(
+        &self,
+        uid: &str,
+        generation: Option<i64>,
+        compute: impl FnOnce() -> String,
+    ) -> String {
+        let known = self.look(uid, |notes| notes.template.hash.clone()).flatten();
+        if let Some((_, hash)) = known.filter(|it| it.0 == generation && generation.is_some()) {
+            return hash;
+        }
+        let hash = compute();
+        self.note(uid, |notes| notes.template.hash = Some((generation, hash.clone())));
+        hash
+    }
+
+    /// Whether PodCliques show that the template is the one `noted`, decided once for each generation: that somebody
+    /// changes or deletes one later makes no new template of it.
+    pub(crate) fn is_shown(
+        &self,
+        uid: &str,
+        generation: Option<i64>,
+        noted: &str,
+        decide: impl FnOnce() -> bool,
+    ) -> bool {
+        let known = self.look(uid, |notes| {
+            let same = |it: &&Shown| it.generation == generation && it.noted == noted;
+            notes.template.shown.as_ref().filter(same).map(|it| it.is_shown)
+        });
+        known.flatten().unwrap_or_else(|| {
+            let is_shown = decide();
+            let shown = Shown { generation, noted: noted.to_owned(), is_shown };
+            self.note(uid, |notes| notes.template.shown = Some(shown));
+            is_shown
+        })
+    }
+
+    /// The template `noted`, if its revision was looked for; `Some(None)` where none keeps it.
+    pub(crate) fn kept_template(&self, uid: &str, noted: &str) -> Option<Option<Arc<SetTemplate>>> {
+        let read = |it: &Kept| (it.noted == noted).then(|| it.template.clone());
+        self.look(uid, |notes| notes.template.kept.as_ref().and_then(read)).flatten()
+    }
+
+    /// Whether the revision of the template `noted` was read since there is one of this UID.
+    pub(crate) fn has_read_template(&self, uid: &str, noted: &str, revision: Option<&str>) -> bool {
+        let same = |it: &Kept| it.noted == noted && it.revision.as_deref() == revision;
+        self.look(uid, |notes| notes.template.kept.as_ref().is_some_and(same)) == Some(true)
+    }
+
+    /// The revision of the template `noted` was read.
+    pub(crate) fn read_template(
+        &self,
+        uid: &str,
+        noted: &str,
+        revision: Option<&str>,
+        template: Option<Arc<SetTemplate>>,
+    ) {
+        let kept = Kept { noted: noted.to_owned(), revision: revision.map(str::to_owned), template };
+        self.note(uid, |notes| notes.template.kept = Some(kept));
+    }
+
+    /// Nothing is held back.
+    pub(crate) fn forget_kept_template(&self, uid: &str) {
+        if self.look(uid, |notes| notes.template.kept.is_some()) == Some(true) {
+            self.note(uid, |notes| notes.template.kept = None);
+        }
+    }
+}
