@@ -3,7 +3,6 @@
 //! `read` asks a cluster; `facts` is the answer. `view` makes of it what is shown: `tree` grows the domains, `seats` says
 //! where gangs are, `demand` what pods take; `text` prints it. `detect` proposes a topology from the labels of nodes.
 
-mod demand;
 mod detect;
 mod facts;
 #[cfg(test)]

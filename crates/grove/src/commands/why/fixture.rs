@@ -115,6 +115,7 @@ pub(super) fn chat() -> Facts {
                 "chat-0",
             ),
         ],
+        nodes: None,
         backends: Some(vec![backend("default-scheduler", "True", "BackendInitialized", "")]),
     }
 }

@@ -1,15 +1,18 @@
 //! `grove why`: why gangs are not placed, and what would help.
 //!
 //! `read` asks a cluster; `facts` is the answer. `report` makes of it what is shown: `cause` says why a gang waits and
-//! `advice` what would help, where `words` reads what schedulers say and `room` tells what would make room; `text`
-//! prints it. What is not Grove's own has a way of its own: `workload`.
+//! `advice` what would help, where `words` reads what schedulers say, `obstacle` what keeps pods off `nodes` and `room` what
+//! capacity would help; `text` prints it. What is not Grove's own has a way of its own: `workload`.
 
 mod advice;
 mod cause;
 mod facts;
 #[cfg(test)]
 mod fixture;
+mod nodes;
+mod obstacle;
 mod read;
+mod refusals;
 mod report;
 mod room;
 mod text;
