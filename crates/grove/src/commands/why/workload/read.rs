@@ -233,8 +233,8 @@ impl Place<'_> {
     fn failure(&self, what: &str, error: &kube::Error) -> io::Error {
         let server = &self.cluster.server;
         io::Error::other(match error {
-            kube::Error::Api(status) => format!("{server} answers about {what}: {}", status.message),
-            other => format!("cannot ask {server}: {}", causes(other)),
+            kube::Error::Api(status) => format!("{server}: {what}: {}", status.message),
+            other => format!("cannot reach {server}: {}", causes(other)),
         })
     }
 }

@@ -48,7 +48,9 @@ fn pods_and_groups_that_are_not_as_they_should_be() {
         (
             "no pods",
             facts(vec![], &[]),
-            vec!["if this does not change, `kubectl describe job/train -n lab` shows why its pods are not created"],
+            vec![
+                "if this does not change, `kubectl describe job/train -n lab` shows why its pods are not created",
+            ],
         ),
         (
             "too few pods",
