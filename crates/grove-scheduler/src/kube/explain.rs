@@ -108,7 +108,7 @@ impl<'a> Refusal<'a> {
             message => cut(&clean(message), MAX_SHOWN),
         };
         match self.reason {
-            "SchedulerError" => format!("{name}: kube-scheduler cannot work on it: {message}"),
+            "SchedulerError" => format!("{name}: kube-scheduler reports an error: {message}"),
             _ => format!("{name}: {message}"),
         }
     }

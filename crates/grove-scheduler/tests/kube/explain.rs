@@ -84,7 +84,7 @@ fn one_sentence_about_the_first_group_that_is_refused() {
                 "all pods in a single pod group\nshould have the same priority",
             )],
             Some(
-                "web-0-a: kube-scheduler cannot work on it: all pods in a single pod group should have the same priority",
+                "web-0-a: kube-scheduler reports an error: all pods in a single pod group should have the same priority",
             ),
         ),
         // As many times as the gang has groups.

@@ -66,7 +66,7 @@ pub(super) const TABLE: &[Scenario] = &[
         "backend_capabilities",
         |context| Box::pin(told::capabilities(context)),
     ),
-    on(&[(Kube, All), (Kai, All)], "backend_why_names_each_obstacle", |context| {
+    on(&[(Kube, All)], "backend_why_names_each_obstacle", |context| {
         Box::pin(why::names_each_obstacle(context))
     }),
     on(BEST, "backend_metrics_and_events", |context| Box::pin(metrics::and_events(context))),

@@ -13,7 +13,6 @@ use tokio::{process::Command, time::timeout};
 
 use super::stage::{self, Role, SOON};
 use crate::{
-    cluster::Scheduler,
     nodes::{Hall, RACK},
     scenario::{Context, DEADLINE, eventually},
 };
@@ -46,12 +45,10 @@ pub(super) async fn names_each_obstacle(context: &mut Context) -> Result<()> {
     let report = explained(context, "cordoned", "cordoned", "3 of 4 nodes are cordoned").await?;
     let fix = "uncordon nodes: `kubectl uncordon rack-0-node-0 rack-0-node-1 rack-1-node-0`";
     ensure!(report["help"][0] == fix, "it does not say how to help: {report}");
-    if context.scheduler() == Scheduler::Kube {
-        // The numbers behind the prefix that kube-scheduler 1.37 puts before them.
-        let why = report["why"].as_str().unwrap_or_default();
-        ensure!(why.contains("of the 3 pods that are needed"), "the pods are not counted: {why}");
-        ensure!(!why.contains("pod group is unschedulable"), "the prefix is repeated: {why}");
-    }
+    // The numbers behind the prefix that kube-scheduler 1.37 puts before them.
+    let why = report["why"].as_str().unwrap_or_default();
+    ensure!(why.contains("of the 3 pods that are needed"), "the pods are not counted: {why}");
+    ensure!(!why.contains("pod group is unschedulable"), "the prefix is repeated: {why}");
     for node in ["rack-0-node-0", "rack-0-node-1", "rack-1-node-0"] {
         context.cordon(node, false).await?;
     }
@@ -96,9 +93,9 @@ async fn why(context: &Context, set: &str) -> Result<Value> {
     let kubeconfig = &context.cluster.kubeconfig;
     let mut command = Command::new(program);
     command
-        .args(["why", set, "-o", "json", "-n", &context.namespace, "--kubeconfig"])
-        .arg(kubeconfig)
-        .stdin(Stdio::null());
+        .args(["why", set, "-o", "json", "-n", context.namespace.as_str(), "--kubeconfig"])
+        .arg(kubeconfig);
+    command.stdin(Stdio::null());
     let output = timeout(DEADLINE, command.output()).await.context("it does not end")??;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "it ends with {:?}: {said}", output.status.code());

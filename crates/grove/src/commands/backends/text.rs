@@ -92,9 +92,9 @@ mod tests {
     fn a_line_each() {
         let want = "\
 NAME                DEFAULT   READY            VERSION                              REASON
-default-scheduler   yes       yes              scheduling.k8s.io v1beta1 PodGroup   BackendInitialized: the scheduler is told of gangs; new ones have the form \"flat\"
+default-scheduler   yes       yes              scheduling.k8s.io v1beta1 PodGroup   BackendInitialized: gangs are scheduled as a unit; new gangs use the form \"flat\"
 kai-scheduler                 no                                                    BackendInitializationFailed: the cluster has no CRD podgroups.scheduling.run.ai that serves v2alpha2: install KAI 0.12 or newer
-volcano                       not configured                                        BackendNotConfigured: no profile of the operator's configuration asks for this scheduler
+volcano                       not configured                                        BackendNotConfigured: the operator's configuration has no profile for this scheduler
 ";
         assert_eq!(strip_str(&list(&three())).to_string(), want);
         assert!(DOCUMENTATION.contains(want), "docs/backends/README.md does not show it");
@@ -105,7 +105,7 @@ volcano                       not configured                                    
     fn feature_by_feature() {
         let want = "\
 default-scheduler: ready, the default, scheduling.k8s.io v1beta1 PodGroup
-  the scheduler is told of gangs; new ones have the form \"flat\"
+  gangs are scheduled as a unit; new gangs use the form \"flat\"
 
 FEATURE                SUPPORT
 SingleGroupGang        native

@@ -260,7 +260,7 @@ fn too_large(pods: &[&Pod], nodes: &[Node], said: &Refusals) -> Vec<Obstacle> {
         }
     }
     for mut requests in sizes {
-        if !said.insufficient.is_empty() {
+        if requests.keys().any(|it| said.insufficient.contains_key(it)) {
             requests.retain(|name, _| said.insufficient.contains_key(name));
         }
         if requests.is_empty() || nodes.iter().any(|it| it.holds(&requests)) {

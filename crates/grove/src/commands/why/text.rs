@@ -129,7 +129,12 @@ chat-1: running
             (facts.gangs, facts.backends) = (vec![gang("chat-0", &[condition])], None);
             plain(&report(&Report::of(&facts))).contains("could not be read")
         };
-        assert!(told(("Scheduled", "False", "PodsNotCreated", "the gang is not complete")));
+        assert!(told((
+            "Scheduled",
+            "False",
+            "PodsNotCreated",
+            "waiting for all pods of the gang to be created"
+        )));
         assert!(!told(("Scheduled", "False", "Unschedulable", "0/2 nodes are available")));
     }
 }

@@ -82,9 +82,9 @@ impl<'a> Shortage<'a> {
         Some(Self { pods: named.checked_add(more), ..Self::default() })
     }
 
-    /// `3 of 4 pods find no place: …`
+    /// `3 of 4 pods cannot be placed: …`
     fn of_volcano(words: &'a str) -> Option<Self> {
-        let (counts, _) = words.split_once(" pods find no place")?;
+        let (counts, _) = words.split_once(" pods cannot be placed")?;
         let (pods, _) = counts.rsplit(": ").next()?.split_once(" of ")?;
         Some(Self { pods: pods.parse().ok(), ..Self::default() })
     }
@@ -201,7 +201,7 @@ mod tests {
                 Some(shortage(Some("chat-0-a"), None, Some("topology.example.com/rack"))),
             ),
             (
-                "3 of 4 pods find no place: a-0: 0/2 nodes are unavailable",
+                "3 of 4 pods cannot be placed: a-0: 0/2 nodes are unavailable",
                 Some(shortage(None, Some(3), None)),
             ),
             ("0/2 nodes are available: 2 Insufficient cpu", None),

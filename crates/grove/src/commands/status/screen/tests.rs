@@ -163,8 +163,8 @@ fn a_gang_says_what_comes_first() {
             "a",
         ),
         (
-            &[("Scheduled", "False", "WaitingForScheduler", "w has 0 of at least 1 bound")],
-            "waiting for the scheduler: w has 0 of at least 1 bound",
+            &[("Scheduled", "False", "WaitingForScheduler", "w has 0 of at least 1 scheduled")],
+            "waiting for the scheduler: w has 0 of at least 1 scheduled",
         ),
         (
             &[("Scheduled", "False", "WaitingForBaseGang", "the base gang goes first")],

@@ -78,7 +78,7 @@ fn each_obstacle_has_its_cure() {
     let queue = "create the queue, or set another queue on the set that default-scheduler has";
     let rows: [(&str, &[&str]); 9] = [
         ("0/2 nodes are available", &["free up, or add, capacity for its pods"]),
-        ("3 of 4 pods find no place: no nodes", &["free up, or add, capacity for 3 more pods"]),
+        ("3 of 4 pods cannot be placed: no nodes", &["free up, or add, capacity for 3 more pods"]),
         (
             "resources for 2 pods were found, the gang requires 3: 2 node(s) had untolerated taint",
             &[

@@ -27,7 +27,7 @@ fn waits(reason: &'static str, message: &'static str) -> Said {
 
 #[test]
 fn each_condition_has_its_cause_and_sentence() {
-    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a has 0 of at least 1 bound");
+    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a has 0 of at least 1 scheduled");
     let rows: Vec<(Vec<Said>, State, &str, &str)> = vec![
         (RUNS.to_vec(), State::Running, "none", "running"),
         (vec![], State::Waiting, "unseen", "the operator has not reconciled it yet"),
@@ -53,12 +53,12 @@ fn each_condition_has_its_cause_and_sentence() {
         ),
         (
             vec![
-                ("Initialized", "False", "PodsNotCreated", "not all pods of the gang exist"),
-                waits("PodsNotCreated", "the gang is not complete"),
+                ("Initialized", "False", "PodsNotCreated", "not all pods of the gang are created yet"),
+                waits("PodsNotCreated", "waiting for all pods of the gang to be created"),
             ],
             State::Waiting,
             "podsMissing",
-            "not all pods of the gang exist",
+            "not all pods of the gang are created yet",
         ),
         (
             vec![("Initialized", "False", "PodGangPodsCreationPending", "pending")],
@@ -140,7 +140,10 @@ fn a_scaled_gang_says_which_base_gang_it_follows() {
 fn a_backend_that_cannot_be_used_is_the_cause_of_what_is_missing() {
     let cause = |reason: &'static str, status: &str, backend_reason: &str| {
         let backend = backend("default-scheduler", status, backend_reason, "install it");
-        said(&Facts { backends: Some(vec![backend]), ..with(&[waits(reason, "the gang is not complete")]) })
+        said(&Facts {
+            backends: Some(vec![backend]),
+            ..with(&[waits(reason, "waiting for all pods of the gang to be created")])
+        })
     };
     for reason in ["PodsNotCreated", "WaitingForScheduler", "SchedulerBackendNotReady"] {
         let got = cause(reason, "False", "BackendInitializationFailed");
@@ -165,7 +168,7 @@ fn a_backend_that_cannot_be_used_is_the_cause_of_what_is_missing() {
 fn without_words_of_the_scheduler_the_pods_tell() {
     let facts = |spec| Facts {
         pods: vec![pod("p", "chat-0-a", "chat-0", &spec)],
-        ..with(&[waits("WaitingForScheduler", "chat-0-a has 0 of at least 1 bound")])
+        ..with(&[waits("WaitingForScheduler", "chat-0-a has 0 of at least 1 scheduled")])
     };
     let got = said(&facts(gated(&["example.com/quota", OURS])));
     let why = "its pods have the scheduling gate example.com/quota, which Grove does not manage";

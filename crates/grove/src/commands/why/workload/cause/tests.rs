@@ -341,7 +341,7 @@ fn groups_of_the_others() {
             facts(job(2), &[(VOLCANO, volcano(2, &newest))]),
             State::Waiting,
             "noPlace",
-            "volcano cannot place it: 2 of 2 pods find no place: a-0: 0/2 nodes are unavailable: 2 Insufficient cpu",
+            "volcano cannot place it: 2 of 2 pods cannot be placed: a-0: 0/2 nodes are unavailable: 2 Insufficient cpu",
         ),
     ]);
 }
