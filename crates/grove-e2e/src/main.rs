@@ -23,14 +23,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show a sample on a cluster with simulated GPU racks, from nothing to where each pod is.
+    /// Start a cluster with simulated GPU racks and the operator, apply a sample and show where its pods run.
     Up(UpOptions),
     /// Start a cluster with simulated GPU racks and print how to use it.
     Cluster {
-        /// Scheduler besides the stock one.
+        /// Scheduler to run in addition to kube-scheduler.
         #[arg(long, value_enum, default_value_t)]
         scheduler: Scheduler,
-        /// Workload features.
+        /// Feature gates of the control plane.
         #[arg(long, value_enum, default_value_t)]
         gates: Gates,
         /// Racks of simulated nodes.
@@ -42,16 +42,16 @@ enum Command {
         /// GPUs in each node.
         #[arg(long, default_value_t = 8)]
         gpus: usize,
-        /// Where its files go.
+        /// Folder for its files.
         #[arg(long, default_value = "target/cluster")]
         folder: PathBuf,
-        /// Return when it is up; `down` ends it.
+        /// Return when it is up; `down` stops it.
         #[arg(long)]
         detach: bool,
     },
-    /// End the cluster that `cluster --detach` started.
+    /// Stop the cluster that `cluster --detach` started.
     Down {
-        /// Where its files are.
+        /// Folder with its files.
         #[arg(long, default_value = "target/cluster")]
         folder: PathBuf,
     },
@@ -63,7 +63,7 @@ enum Command {
         /// Only on these schedulers.
         #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Scheduler::Kube, Scheduler::Kai, Scheduler::Volcano])]
         schedulers: Vec<Scheduler>,
-        /// The whole matrix.
+        /// Run the full matrix of schedulers and feature gates.
         #[arg(long)]
         full: bool,
         /// Clusters that run at the same time.
@@ -72,18 +72,18 @@ enum Command {
         /// With --full: the page on which a run without failures is noted.
         #[arg(long, requires = "full")]
         record: Option<PathBuf>,
-        /// Scenarios over other projects' files, which are in the folder CORPUS.
+        /// Run scenarios on other projects' files, from the folder CORPUS.
         #[arg(long)]
         compat: bool,
-        /// Where clusters keep their files while they run, and logs of what failed.
+        /// Folder for the files of running clusters and the logs of failed scenarios.
         #[arg(long, default_value = "target/e2e")]
         folder: PathBuf,
     },
-    /// Measure what the machine can do at best, by a loop that only writes.
+    /// Measure the operator against a loop that only writes.
     Bench(BenchOptions),
-    /// Exchange the operator of another commit for this one and back under running pods: none may notice.
+    /// Upgrade and downgrade the operator under running pods and check that none is disturbed.
     Upgrade(UpgradeOptions),
-    /// Holds processes for another harness; not for people.
+    /// Holds processes for another harness; internal.
     #[command(hide = true)]
     Reaper,
 }

@@ -42,7 +42,7 @@ pub trait SchedulerBackend: Send + Sync + Debug {
     /// Checks the `config` object of its profile; the path is that of the object. An absent one is given as `{}`.
     fn check_config(&self, config: &Value, path: &Path) -> Errors;
 
-    /// Whether it is active even if no profile asks for it.
+    /// Whether it is active even if no profile configures it.
     fn is_always_active(&self) -> bool {
         false
     }

@@ -15,12 +15,10 @@ use crate::commands::{
     status::Status, topology::Topology, validate::Validate, why::Why,
 };
 
-/// Grove runs AI systems made of many cooperating pods on Kubernetes.
+/// Manage and inspect Grove: gang-scheduled AI workloads on Kubernetes.
 #[derive(Parser)]
 #[command(name = "grove", version, max_term_width = 100)]
-#[command(
-    after_help = "Exit codes: 0 all is well, 1 something was found, 2 the input or arguments cannot be used."
-)]
+#[command(after_help = "Exit codes: 0 success, 1 problems found, 2 unusable input or arguments.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -18,11 +18,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Arguments of commands that ask a cluster.
 #[derive(Args)]
 pub(crate) struct Reach {
-    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account].
+    /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, or the pod's service account].
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
-    /// Context of the kubeconfig [default: its current one].
+    /// Kubeconfig context [default: the current one].
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
 }
@@ -66,7 +66,7 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> io::Result<Config
             .map_err(|it| io::Error::other(format!("kubeconfig: {}", causes(&it))))?,
         (None, None) => Config::infer()
             .await
-            .map_err(|it| io::Error::other(format!("looking for a cluster: {}", causes(&it))))?,
+            .map_err(|it| io::Error::other(format!("no usable kubeconfig: {}", causes(&it))))?,
     };
     config.connect_timeout = Some(CONNECT_TIMEOUT);
     Ok(config)
@@ -76,11 +76,11 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> io::Result<Config
 pub(crate) fn failure(server: &str, error: &kube::Error) -> io::Error {
     let text = match error {
         kube::Error::Api(status) if status.code == 404 => {
-            "the cluster does not know Grove's kinds; install them: grove crds | kubectl apply --server-side -f -"
+            "the cluster has no Grove CRDs; install them: grove crds | kubectl apply --server-side -f -"
                 .to_owned()
         }
-        kube::Error::Api(status) => format!("{server} answers: {}", status.message),
-        other => format!("cannot ask {server}: {}", causes(other)),
+        kube::Error::Api(status) => format!("{server}: {}", status.message),
+        other => format!("cannot reach {server}: {}", causes(other)),
     };
     io::Error::other(text)
 }

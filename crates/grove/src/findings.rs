@@ -11,7 +11,7 @@ use crate::cli::Outcome;
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Lines with the offending source line below.
+    /// One line per finding, with the source line below it.
     #[default]
     Text,
     /// One JSON object.
@@ -103,7 +103,7 @@ impl Report {
         for it in &self.skipped {
             writeln!(
                 out,
-                "note: {}:{}: {} is not one of Grove's kinds, not checked",
+                "note: {}:{}: {} is not a Grove kind and was not checked",
                 it.file, it.line, it.kind
             )?;
         }

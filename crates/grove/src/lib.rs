@@ -5,6 +5,7 @@ mod cli;
 mod cluster;
 mod columns;
 mod commands;
+mod demand;
 mod findings;
 mod input;
 mod printer;

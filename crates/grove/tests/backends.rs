@@ -45,7 +45,7 @@ fn one_scheduler_by_any_of_its_names() {
     }
     let output = backends(&["--offline", "other"]);
     assert_eq!(output.status.code(), Some(1));
-    let want = "grove: there is no scheduler backend \"other\"; there are: default-scheduler, kai-scheduler, volcano\n";
+    let want = "grove: no scheduler backend \"other\"; known: default-scheduler, kai-scheduler, volcano\n";
     assert_eq!((stdout(&output), stderr(&output)), ("", want));
 }
 

@@ -119,7 +119,7 @@ fn findings_name_file_line_field_and_source() {
     assert_eq!(
         stderr(&output),
         "\
-note: <stdin>:17: ConfigMap (v1) is not one of Grove's kinds, not checked
+note: <stdin>:17: ConfigMap (v1) is not a Grove kind and was not checked
 1 object checked: 2 errors, 0 warnings
 "
     );
@@ -160,7 +160,7 @@ fn unusable_input_is_told_apart() {
     }
     let output = grove_with(&["validate", "-f", "-"], "# nothing\n---\n");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("no object in the input"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no objects in the input"), "{}", stderr(&output));
 
     let large = format!("a: \"{}\"\n", "x".repeat(3_000_000));
     let output = grove_with(&["validate", "-f", "-"], &large);

@@ -52,7 +52,7 @@ fn a_server_that_does_not_answer() {
     for more in [&[][..], &["chat"], &["-w"], &["chat", "-o", "json"]] {
         let (code, text) = status(&[&["--kubeconfig", &file][..], more].concat());
         assert_eq!(code, Some(2), "{more:?}: {text}");
-        assert!(text.starts_with("grove: cannot ask https://127.0.0.1:"), "{more:?}: {text}");
+        assert!(text.starts_with("grove: cannot reach https://127.0.0.1:"), "{more:?}: {text}");
         assert_eq!(text.lines().count(), 1, "{text}");
     }
 }

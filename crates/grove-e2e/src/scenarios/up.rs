@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The last line before it waits.
-const SHOWN: &str = "Ctrl-C ends all of it.";
+const SHOWN: &str = "Ctrl-C stops everything.";
 /// GPUs of all pods of the sample.
 const GPUS: usize = 56;
 
@@ -41,7 +41,7 @@ pub(super) async fn shows_it_all(context: &mut Context) -> Result<()> {
     status_is_told(&mut up, &folder).await?;
     let second = output("grove-e2e", &["up", "--folder", &folder.display().to_string()]).await?;
     let said = String::from_utf8_lossy(&second.stdout).into_owned();
-    ensure!(said.starts_with("It is up already"), "a second one says: {said}");
+    ensure!(said.starts_with("Already running"), "a second one says: {said}");
 
     let port = api_port(&folder)?;
     ensure!(processes_in(&folder).len() >= 6, "only {:?} run", processes_in(&folder));
@@ -73,8 +73,8 @@ fn is_told(text: &[String]) -> Result<()> {
         "Kubernetes v1.",
         "2 zones, 8 racks, 16 nodes, 128 GPUs",
         "the operator is ready",
-        "PodCliqueSet chat is applied",
-        "11 pods exist",
+        "PodCliqueSet chat applied",
+        "11 pods created",
         "chat-0-cache is ready",
         "chat-0-prefill is ready",
         "chat-0-router is ready",
@@ -122,7 +122,7 @@ async fn status_is_told(up: &mut Program, folder: &Path) -> Result<()> {
     // More than the racks hold.
     let patch = Patch::Merge(json!({ "spec": { "replicas": 8 } }));
     groups.patch_scale("chat-0-decode", &PatchParams::default(), &patch).await?;
-    follow.until(|line| line.contains("pod: the scheduler finds no place: 0/16 nodes")).await?;
+    follow.until(|line| line.contains("pod: the scheduler cannot place it: 0/16 nodes")).await?;
     follow.end_by(Signal::KILL).await?;
     up.until(|line| line.contains("1 without a node")).await?;
     Ok(())

@@ -56,7 +56,7 @@ impl<W: Write> Front<W> {
             nodes.iter().map(of).collect::<std::collections::BTreeSet<_>>().len()
         };
         let gpus: usize = nodes.iter().map(|it| it.gpus).sum();
-        self.line(took, &format!("Kubernetes {version} answers"))?;
+        self.line(took, &format!("Kubernetes {version} is up"))?;
         let (zones, racks) = (count(|it| &it.zone), count(|it| &it.rack));
         self.line(
             took,
@@ -72,7 +72,7 @@ impl<W: Write> Front<W> {
     /// A set was applied; the story of its pods begins.
     pub(super) fn applied(&mut self, set: &str, file: &str, pods: usize, took: Duration) -> io::Result<()> {
         self.story = Story::of(pods);
-        self.line(took, &format!("PodCliqueSet {set} is applied, from {file}"))
+        self.line(took, &format!("PodCliqueSet {set} applied, from {file}"))
     }
 
     /// Tells what is new of the pods; whether that was the end.
@@ -85,7 +85,7 @@ impl<W: Write> Front<W> {
 
     /// It takes long, and what to do about it.
     pub(super) fn late(&mut self, set: &str, took: Duration) -> io::Result<()> {
-        self.line(took, &format!("not all pods are ready yet; `grove status {set}` says what is awaited"))
+        self.line(took, &format!("not all pods are ready yet; `grove status {set}` shows what they wait for"))
     }
 
     /// Where each pod is; nothing if that was shown already.
@@ -114,7 +114,7 @@ impl<W: Write> Front<W> {
     pub(super) fn next(&mut self, next: &Next) -> io::Result<()> {
         let Next { kubeconfig, environment, set, .. } = next;
         writeln!(self.out, "\n{}", format!("kubeconfig: {kubeconfig}").bold())?;
-        writeln!(self.out, "Try, in another terminal, after `. {environment}`:")?;
+        writeln!(self.out, "In another terminal, after `. {environment}`, try:")?;
         writeln!(self.out, "  kubectl get pcs,pcsg,pclq,pg,pods")?;
         writeln!(self.out, "  grove status {set}")?;
         match &next.group {
@@ -123,19 +123,19 @@ impl<W: Write> Front<W> {
             }
             None => writeln!(self.out, "  kubectl scale pcs {set} --replicas=2")?,
         }
-        writeln!(self.out, "Ctrl-C ends all of it.")?;
+        writeln!(self.out, "Ctrl-C stops everything.")?;
         self.out.flush()
     }
 
     /// Somebody else has it.
     pub(super) fn already_up(&mut self, kubeconfig: &str) -> io::Result<()> {
-        writeln!(self.out, "It is up already; Ctrl-C in its terminal ends it.\nkubeconfig: {kubeconfig}")?;
+        writeln!(self.out, "Already running; Ctrl-C in its terminal stops it.\nkubeconfig: {kubeconfig}")?;
         self.out.flush()
     }
 
     /// The end.
     pub(super) fn ended(&mut self) -> io::Result<()> {
-        writeln!(self.out, "\nAll of it has ended.")?;
+        writeln!(self.out, "\nStopped.")?;
         self.out.flush()
     }
 

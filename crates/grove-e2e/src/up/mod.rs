@@ -48,14 +48,14 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The picture is drawn again when nothing has changed for so long.
 const QUIET: Duration = Duration::from_secs(1);
 /// How the operator runs, in words.
-const OPERATOR: &str = "with an account and webhooks of its own";
+const OPERATOR: &str = "with its own service account and webhooks";
 /// Where nobody says how wide it is.
 const WIDTH: usize = 100;
 
 /// How it is shown.
 #[derive(Args, Clone, Debug)]
 pub struct UpOptions {
-    /// The set to show.
+    /// PodCliqueSet to apply.
     #[arg(long, default_value = "samples/12-chat.yaml")]
     sample: PathBuf,
     /// Racks of simulated nodes, four to a zone.
@@ -67,7 +67,7 @@ pub struct UpOptions {
     /// GPUs in each node.
     #[arg(long, default_value_t = 8)]
     gpus: usize,
-    /// Where its files go.
+    /// Folder for its files.
     #[arg(long, default_value = "target/up")]
     folder: PathBuf,
 }

@@ -174,12 +174,12 @@ fn legend(pods: &[&PodView], marks: &BTreeMap<&str, Mark>) -> Vec<Line> {
     if others > 0 {
         lines.push(Line::plain(format!("{INDENT}{OTHERS}  {others} more cliques")));
     }
-    let mut notes = vec![format!("{FREE} a free GPU"), "a line is a node".to_owned()];
+    let mut notes = vec![format!("{FREE} free GPU"), "one line per node".to_owned()];
     if pods.iter().any(|it| it.gpus == 0 && it.node.is_some()) {
         notes.push("+ pods without a GPU".to_owned());
     }
     if pods.iter().any(|it| it.node.is_some() && !it.ready) {
-        notes.push("small letters are not ready yet".to_owned());
+        notes.push("lower case: not ready yet".to_owned());
     }
     lines.push(Line::plain(format!("{INDENT}{}", notes.join(", "))));
     lines

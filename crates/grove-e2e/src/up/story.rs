@@ -1,5 +1,4 @@
-//! What happens to the pods of a set, told once each: they exist, their gates are lifted, they have nodes, they are ready.
-//! Pure.
+//! Progress of a set's pods, each step once: created, scheduling gates removed, scheduled, ready. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,16 +25,22 @@ impl Story {
         if pods.len() < self.wanted {
             return Vec::new();
         }
-        let mut now = vec![format!("{} pods exist, each held back until its gang is complete", self.wanted)];
+        let mut now = vec![format!(
+            "{} pods created, each with a scheduling gate until its gang is complete",
+            self.wanted
+        )];
         let gangs = by(pods, |it| &it.gang);
         for (gang, pods) in &gangs {
             if pods.iter().all(|it| !it.gated) {
-                now.push(format!("gang {gang} is complete: {} let go", are(pods.len())));
+                now.push(format!(
+                    "gang {gang} is complete: scheduling gates of {} removed",
+                    count(pods.len())
+                ));
             }
         }
         for (gang, pods) in &gangs {
             if pods.iter().all(|it| it.node.is_some()) {
-                now.push(format!("gang {gang} has its nodes"));
+                now.push(format!("gang {gang} is scheduled"));
             }
         }
         let cliques = by(pods, |it| &it.clique);
@@ -55,8 +60,8 @@ impl Story {
     }
 }
 
-fn are(count: usize) -> String {
-    if count == 1 { "1 pod is".to_owned() } else { format!("{count} pods are") }
+fn count(pods: usize) -> String {
+    if pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
 }
 
 fn by(pods: &[PodView], key: fn(&PodView) -> &String) -> BTreeMap<&str, Vec<&PodView>> {
@@ -81,12 +86,15 @@ mod tests {
         let mut pods = vec![pod("a", "g")];
         assert!(story.go_on(&pods).is_empty(), "not all exist");
         pods.push(pod("b", "h"));
-        assert_eq!(story.go_on(&pods), ["2 pods exist, each held back until its gang is complete"]);
+        assert_eq!(
+            story.go_on(&pods),
+            ["2 pods created, each with a scheduling gate until its gang is complete"]
+        );
         pods[0].gated = false;
-        assert_eq!(story.go_on(&pods), ["gang g is complete: 1 pod is let go"]);
+        assert_eq!(story.go_on(&pods), ["gang g is complete: scheduling gates of 1 pod removed"]);
         assert!(story.go_on(&pods).is_empty());
         pods[0].node = Some("n".to_owned());
-        assert_eq!(story.go_on(&pods), ["gang g has its nodes"]);
+        assert_eq!(story.go_on(&pods), ["gang g is scheduled"]);
         pods[0].ready = true;
         assert_eq!(story.go_on(&pods), ["a is ready"]);
         assert!(!story.is_over(&pods));
@@ -94,8 +102,8 @@ mod tests {
         assert_eq!(
             story.go_on(&pods),
             [
-                "gang h is complete: 1 pod is let go",
-                "gang h has its nodes",
+                "gang h is complete: scheduling gates of 1 pod removed",
+                "gang h is scheduled",
                 "b is ready",
                 "all 2 pods are ready"
             ]

@@ -80,7 +80,7 @@ pub(crate) fn passed_over(
         }
     }
     let sentence =
-        |(why, features): (&str, Vec<&str>)| format!("{name} passes over {}: {why}.", features.join(", "));
+        |(why, features): (&str, Vec<&str>)| format!("{name} ignores {}: {why}.", features.join(", "));
     by_reason.into_iter().map(sentence).collect()
 }
 
@@ -96,10 +96,8 @@ fn answered(planned: &[Plan], scheduler: &dyn Scheduler, name: &str) -> Findings
             passed.add_at(gang.whole.clone(), Feature::PreferredTopology, why);
         }
     }
-    let refused = refused.texts(name).map(|(path, text)| Error::forbidden(path, text));
-    let passed = passed
-        .texts(name)
-        .map(|(path, text)| Warning { path, text: format!("{text}; the set runs without") });
+    let refused = refused.texts(name, "does not support").map(|(path, text)| Error::forbidden(path, text));
+    let passed = passed.texts(name, "ignores").map(|(path, text)| Warning { path, text });
     Findings { errors: refused.collect(), warnings: passed.collect() }
 }
 
@@ -122,10 +120,12 @@ impl Asked {
         }
     }
 
-    fn texts(self, name: &str) -> impl Iterator<Item = (Path, String)> {
+    /// `default-scheduler ignores MultiGroupGang (several groups, …): why`
+    fn texts(self, name: &str, verb: &str) -> impl Iterator<Item = (Path, String)> {
         self.0.into_iter().map(move |(path, why, features)| {
-            let what: Vec<String> = features.into_iter().map(in_a_sentence).collect();
-            (path, format!("{name} cannot: {}: {why}", what.join("; ")))
+            let about = |it: Feature| format!("{} ({})", it.name(), in_a_sentence(it));
+            let what: Vec<String> = features.into_iter().map(about).collect();
+            (path, format!("{name} {verb} {}: {why}", what.join(", ")))
         })
     }
 }

@@ -56,17 +56,17 @@ impl Known {
             Self::NotConfigured => (
                 None,
                 ready::NOT_CONFIGURED,
-                "no profile of the operator's configuration asks for this scheduler".to_owned(),
+                "the operator's configuration has no profile for this scheduler".to_owned(),
             ),
             Self::Failed(why) => (Some(false), ready::FAILED, why.clone()),
             Self::Ready { capabilities, .. } if !capabilities.single_group_gang.is_supported() => {
                 let why = capabilities.single_group_gang.note().unwrap_or_default();
-                (Some(true), ready::INITIALIZED, format!("the scheduler is told of no gangs: {why}"))
+                (Some(true), ready::INITIALIZED, format!("gangs are not passed to the scheduler: {why}"))
             }
             Self::Ready { form, .. } => {
                 let message = match *form {
-                    "" => "the scheduler is told of gangs".to_owned(),
-                    form => format!("the scheduler is told of gangs; new ones have the form {form:?}"),
+                    "" => "gangs are scheduled as a unit".to_owned(),
+                    form => format!("gangs are scheduled as a unit; new gangs use the form {form:?}"),
                 };
                 (Some(true), ready::INITIALIZED, message)
             }

@@ -78,7 +78,7 @@ impl OwnTopology<'_> {
 /// One backend.
 pub(super) struct Entry {
     pub(super) backend: Arc<dyn SchedulerBackend>,
-    /// Settings of its profile; `None` where no profile asks for it.
+    /// Settings of its profile; `None` where no profile configures it.
     pub(super) config: Option<Value>,
     readiness: RwLock<Readiness>,
 }

@@ -155,7 +155,7 @@ impl One {
             // A backend of somebody else may do anything; its supervision goes on.
             let looking = AssertUnwindSafe(self.look(working.as_ref())).catch_unwind();
             let looked = looking.await.unwrap_or_else(|_| {
-                Err(Trouble::Missing("its backend panicked; the operator's log says where".to_owned()))
+                Err(Trouble::Missing("its backend panicked; see the operator's log".to_owned()))
             });
             let was_ready = working.is_some();
             match looked {
@@ -206,7 +206,7 @@ impl One {
         let client = &self.around.client;
         let backends = &self.around.backends;
         let Some((_, entry, config)) = backends.configured().find(|it| it.0 == self.name) else {
-            return Err(Trouble::Missing("no profile asks for it".to_owned()));
+            return Err(Trouble::Missing("no profile configures it".to_owned()));
         };
         let probed = probe(client, &self.around.namespace, entry.backend.probes(config)).await?;
         let mut kinds = Vec::new();
@@ -280,7 +280,7 @@ impl One {
         match tokio::time::timeout(FILL, applier.synced()).await {
             Ok(()) => Ok((applier, guard)),
             Err(_) => {
-                Err(Trouble::Missing("its objects cannot be listed; the operator's log says why".to_owned()))
+                Err(Trouble::Missing("its objects cannot be listed; see the operator's log".to_owned()))
             }
         }
     }
@@ -323,6 +323,6 @@ impl From<kube::Error> for Trouble {
             }
             _ => "",
         };
-        Self::Passing(format!("the API server cannot be asked: {error}{hint}"))
+        Self::Passing(format!("the API server cannot be reached: {error}{hint}"))
     }
 }

@@ -101,7 +101,7 @@ impl Grove {
         }
         let there = cache.get("", &name);
         let Some(object) = there.as_deref() else {
-            let why = "there is no such object: create it, or take it out of spec.schedulerTopologyBindings";
+            let why = "no such object: create it, or remove it from spec.schedulerTopologyBindings";
             return Ok(Some(different(scheduler, &name, None, why.to_owned())));
         };
         let value = serde_json::to_value(object).unwrap_or_default();

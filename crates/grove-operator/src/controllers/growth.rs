@@ -67,10 +67,7 @@ impl Grove {
     pub(super) fn after_others(&self, seen: &GangSeen<'_>) -> Option<(&'static str, String)> {
         let name = seen.gang.metadata.name.as_deref().unwrap_or_default();
         let first = self.memory.lines.comes_after(uid(seen.context.set), name).filter(|_| seen.may_go)?;
-        Some((
-            pod_gang::WAITING_FOR_OTHERS,
-            format!("base gang {first} of the set has to have its place first"),
-        ))
+        Some((pod_gang::WAITING_FOR_OTHERS, format!("waiting for base gang {first} to be scheduled")))
     }
 
     /// Wakes those that waited for a gang, which has its place now or is gone.

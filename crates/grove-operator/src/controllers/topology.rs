@@ -94,8 +94,7 @@ impl Grove {
                 let there = there.and_then(|it| serde_json::to_value(it.as_ref()).ok());
                 if let Some(how) = there.and_then(|it| part.drift(&levels, &it)) {
                     let kind = part.resource().kind;
-                    let words =
-                        format!("{kind} {:?} belongs to somebody else, and {how}", part.name_of(&levels));
+                    let words = format!("{kind} {:?} has another owner, and {how}", part.name_of(&levels));
                     self.tell_of_topology(topology, resource, events::DRIFT, "SyncTopology", words);
                 }
                 Ok(())

@@ -100,14 +100,14 @@ pub(super) fn has_turn(set: &PodCliqueSet, clique: &PodClique) -> bool {
 /// A pod that is not ready, and why.
 fn words(pod: &PodFact) -> String {
     let why = match &pod.unschedulable {
-        _ if pod.phase == Phase::Failed => "it failed",
+        _ if pod.phase == Phase::Failed => "failed",
         Some(words) => words.as_str(),
-        None if pod.is_gated() => "it is held back until its gang may go",
-        None if !pod.bound => "it has no node yet",
-        None if pod.awaits_parents => "the cliques before it are not ready",
-        None if pod.errored => "a container of it fails",
-        None if pod.started => "it runs and is not ready",
-        None => "it starts",
+        None if pod.is_gated() => "gated until its gang is complete",
+        None if !pod.bound => "not scheduled yet",
+        None if pod.awaits_parents => "waiting for the PodCliques before it in the start order",
+        None if pod.errored => "a container is failing",
+        None if pod.started => "running but not ready",
+        None => "starting",
     };
     format!("pod {}: {why}", pod.name)
 }

@@ -140,7 +140,7 @@ async fn an_object_of_somebody_else_is_compared_and_left_alone() {
     assert_eq!(said(&world), verdict("True", "Drift", false));
     assert_eq!(
         message(&world),
-        r#"toy-scheduler "theirs": there is no such object: create it, or take it out of spec.schedulerTopologyBindings"#
+        r#"toy-scheduler "theirs": no such object: create it, or remove it from spec.schedulerTopologyBindings"#
     );
 
     create(&world, PASTURES, pasture("theirs", &[ZONE]));

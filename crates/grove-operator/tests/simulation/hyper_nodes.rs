@@ -140,7 +140,7 @@ fn drift(world: &World, name: &str) -> (String, String) {
 }
 
 fn in_sync() -> (String, String) {
-    ("False".to_owned(), "every scheduler knows these levels".to_owned())
+    ("False".to_owned(), "every scheduler has these levels".to_owned())
 }
 
 /// Writes since then, by resource and kind of write.
@@ -229,7 +229,7 @@ async fn nodes_without_a_label_are_left_out_and_counted() {
     join(&world, "nowhere", "-", "-");
     world.settle().await;
     assert_eq!(tree(&world), WHOLE);
-    let told = "nodes that lack the label of a level: example.com/zone: 1, example.com/rack: 21";
+    let told = "nodes without the label of a level: example.com/zone: 1, example.com/rack: 21";
     let words = ("False".to_owned(), "LabelsMissing".to_owned(), told.to_owned());
     assert_eq!(said(&world, "halls", "NodesLabelled"), words);
     // What comes within two seconds is told three times at most.

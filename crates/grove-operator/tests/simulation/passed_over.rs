@@ -37,7 +37,7 @@ async fn plain_pods_of_the_stock_scheduler_are_told() {
     world.settle().await;
     let (reason, words) = gap(&world, "inf").unwrap();
     assert_eq!(reason, "FeaturesPassedOver");
-    let start = "default-scheduler passes over MultiGroupGang: the API server does not serve PodGroups";
+    let start = "default-scheduler ignores MultiGroupGang: the API server does not serve PodGroups";
     assert!(words.starts_with(start) && words.ends_with('.'), "{words}");
 }
 
@@ -48,7 +48,7 @@ async fn it_is_said_for_as_long_as_it_is_so() {
     world.start();
     world.create(SETS, prior(TOY));
     world.settle().await;
-    let said = "toy-scheduler passes over PriorityClass: all herds are equal.";
+    let said = "toy-scheduler ignores PriorityClass: all herds are equal.";
     let want = Some(("FeaturesPassedOver".to_owned(), said.to_owned()));
     assert_eq!(gap(&world, "inf"), want);
 

@@ -211,7 +211,7 @@ async fn an_object_of_somebody_else_is_left_alone_and_told_where_it_differs() {
     create(&world, PASTURES, pasture);
     world.create(SETS, set("a"));
     world.settle().await;
-    let words = r#"Pasture "racks" belongs to somebody else, and its labels are ["example.com/other"]"#;
+    let words = r#"Pasture "racks" has another owner, and its labels are ["example.com/other"]"#;
     assert_eq!(told(&world), [("TopologyDriftDetected".to_owned(), words.to_owned())]);
     let pasture = world.server.store().get(PASTURES, "", "racks").unwrap();
     assert_eq!(pasture.field("/spec/labels"), Some(&json!(["example.com/other"])));

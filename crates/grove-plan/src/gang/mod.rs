@@ -190,7 +190,7 @@ pub fn is_complete(seen: &Seen<'_>) -> bool {
     !seen.cliques.is_empty() && seen.cliques.values().all(is_there)
 }
 
-/// Whether the minimum of every clique is bound to nodes.
+/// Whether minAvailable pods of every PodClique are scheduled.
 pub fn is_scheduled(seen: &Seen<'_>) -> bool {
     !seen.cliques.is_empty()
         && seen.cliques.values().all(|it| it.clique.is_some() && it.tally().scheduled >= it.minimum())

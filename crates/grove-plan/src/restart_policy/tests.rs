@@ -265,7 +265,7 @@ fn the_end_is_told_until_it_is_reset() {
     );
     assert!(!words.contains("more"), "{words}");
     let both = carried_out(deployed.with("inf-1-fe", "0F"), 300);
-    assert!(message(&status::set(&both.report()).conditions, type_).ends_with("; likewise 1 more"));
+    assert!(message(&status::set(&both.report()).conditions, type_).ends_with("; and 1 more"));
 
     let reset = both.reset("1").written_at(400);
     assert_eq!(says(&reset), [false, false]);

@@ -102,7 +102,7 @@ fn condition(compared: &[Compared]) -> Option<Now<'static>> {
         [] => return None,
         _ if !unknown.is_empty() => (None, names::NOT_FOUND, unknown),
         _ if !different.is_empty() => (Some(true), names::DRIFT, different),
-        _ => (Some(false), names::IN_SYNC, "every scheduler knows these levels".to_owned()),
+        _ => (Some(false), names::IN_SYNC, "every scheduler has these levels".to_owned()),
     };
     Some(Now { type_: names::TYPE, status, reason, message })
 }
@@ -118,7 +118,7 @@ fn labelled(coverage: &Coverage) -> Now<'static> {
     } else if lacking.is_empty() {
         (Some(true), ALL, "all nodes have the labels of all levels".to_owned())
     } else {
-        let message = format!("nodes that lack the label of a level: {}", lacking.join(", "));
+        let message = format!("nodes without the label of a level: {}", lacking.join(", "));
         (Some(false), MISSING, message)
     };
     Now { type_: TYPE, status, reason, message }

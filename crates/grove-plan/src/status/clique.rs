@@ -232,7 +232,7 @@ fn scheduled(tally: &Tally, minimum: u32) -> Now<'static> {
         } else {
             names::pod_clique_scheduled::INSUFFICIENT
         },
-        message: format!("{} of at least {minimum} pods are bound to nodes", tally.scheduled),
+        message: format!("{} of at least {minimum} pods are scheduled", tally.scheduled),
     }
 }
 
@@ -247,7 +247,7 @@ fn min_available_breached(tally: &Tally, minimum: u32, updating: bool) -> Now<'s
         (Some(false), names::min_available_breached::SUFFICIENT_READY_PODS)
     };
     let message = format!(
-        "{} bound, {} failing, {} running without being ready; at least {minimum} are needed",
+        "{} scheduled, {} failing, {} running but not ready; at least {minimum} needed",
         tally.scheduled, tally.errored, tally.started
     );
     Now { type_: names::min_available_breached::TYPE, status, reason, message }

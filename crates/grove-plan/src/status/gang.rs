@@ -113,32 +113,32 @@ fn refused(seen: &Seen<'_>) -> Option<String> {
 fn initialized_condition(seen: &Seen<'_>, initialized: bool) -> Now<'static> {
     let type_ = names::pod_gang::INITIALIZED;
     if initialized {
-        let message = "all pods exist and are listed".to_owned();
+        let message = "all pods are created".to_owned();
         return Now { type_, status: Some(true), reason: names::pod_gang::ALL_PODS_CREATED, message };
     }
-    let message = refused(seen).unwrap_or_else(|| "not all pods of the gang exist".to_owned());
+    let message = refused(seen).unwrap_or_else(|| "not all pods of the gang are created yet".to_owned());
     Now { type_, status: Some(false), reason: names::pod_gang::PODS_NOT_CREATED, message }
 }
 
 fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> Now<'static> {
     use names::pod_gang as reasons;
     let (reason, message) = if scheduled {
-        (reasons::PLACED, "the minimum of every clique is bound to nodes".to_owned())
+        (reasons::PLACED, "minAvailable pods of every PodClique are scheduled".to_owned())
     } else if let Some(words) = gang::why_held(seen) {
         (reasons::TOPOLOGY_NOT_FOUND, words)
     } else if let Told::Failed(reason, words) = seen.told {
         (reason, words.to_owned())
     } else if !initialized {
-        (reasons::PODS_NOT_CREATED, "the gang is not complete".to_owned())
+        (reasons::PODS_NOT_CREATED, "waiting for all pods of the gang to be created".to_owned())
     } else if !seen.may_go {
-        (reasons::WAITING_FOR_BASE, "the base gang has to be bound first".to_owned())
+        (reasons::WAITING_FOR_BASE, "waiting for the base gang to be scheduled".to_owned())
     } else if let Some((reason, words)) = seen.words {
         (reason, words.to_owned())
     } else if let Some((pod, words)) = gang::unschedulable(seen) {
         (reasons::UNSCHEDULABLE, format!("{pod}: {words}"))
     } else {
         let message = short(seen, |it| it.tally().scheduled);
-        (reasons::WAITING_FOR_SCHEDULER, message.map(|it| format!("{it} bound")).unwrap_or_default())
+        (reasons::WAITING_FOR_SCHEDULER, message.map(|it| format!("{it} scheduled")).unwrap_or_default())
     };
     Now { type_: reasons::SCHEDULED, status: Some(scheduled), reason, message }
 }
@@ -146,11 +146,11 @@ fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> N
 fn ready_condition(seen: &Seen<'_>, scheduled: bool, ready: bool) -> Now<'static> {
     use names::pod_gang as reasons;
     let (reason, message) = if ready {
-        (reasons::PODS_READY, "the minimum of every clique is ready".to_owned())
+        (reasons::PODS_READY, "minAvailable pods of every PodClique are ready".to_owned())
     } else if scheduled {
         (reasons::PODS_NOT_READY, not_ready(seen))
     } else {
-        (reasons::NOT_SCHEDULED, "the gang is not bound".to_owned())
+        (reasons::NOT_SCHEDULED, "the gang is not scheduled".to_owned())
     };
     Now { type_: reasons::READY, status: Some(ready), reason, message }
 }
@@ -174,9 +174,9 @@ fn unhealthy_condition(seen: &Seen<'_>) -> Now<'static> {
     let lost = short(seen, |it| it.tally().scheduled);
     let failing = short(seen, |it| it.tally().healthy());
     let (status, reason, message) = match (lost, failing) {
-        (Some(lost), _) => (true, reasons::PODS_LOST, format!("{lost} bound")),
+        (Some(lost), _) => (true, reasons::PODS_LOST, format!("{lost} scheduled")),
         (None, Some(failing)) => (true, reasons::PODS_FAILING, format!("{failing} healthy")),
-        (None, None) => (false, reasons::HEALTHY, "every clique has its minimum".to_owned()),
+        (None, None) => (false, reasons::HEALTHY, "every PodClique has minAvailable healthy pods".to_owned()),
     };
     Now { type_: reasons::UNHEALTHY, status: Some(status), reason, message }
 }

@@ -142,7 +142,9 @@ pub(crate) fn is_terminated(replicas: &Members<'_>, minimum: usize, said: bool) 
 
 fn terminated() -> Now<'static> {
     use names::gang_termination_in_progress as reasons;
-    let message = "its set replica was below its minimum for too long, and is restarted".to_owned();
+    let message =
+        "the set replica was below minAvailable for longer than terminationDelay and is being restarted"
+            .to_owned();
     Now { type_: reasons::TYPE, status: Some(true), reason: reasons::ACTIVE, message }
 }
 
@@ -220,7 +222,8 @@ fn breached(healthy: usize, minimum: usize, updating: bool) -> Now<'static> {
     } else {
         (Some(false), reasons::SUFFICIENT_GROUP_REPLICAS)
     };
-    let message = format!("{healthy} of at least {minimum} replicas have the minimum of every clique");
+    let message =
+        format!("{healthy} replicas have minAvailable pods in every PodClique; at least {minimum} needed");
     Now { type_: reasons::TYPE, status, reason, message }
 }
 

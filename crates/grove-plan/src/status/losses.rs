@@ -40,5 +40,5 @@ fn words(lost: &[&LostNode]) -> String {
     let names: Vec<String> =
         lost.iter().take(SHOWN).map(|it| format!("{} ({})", it.name, it.reason.as_str())).collect();
     let more = if lost.len() > SHOWN { format!(" and {} more", lost.len() - SHOWN) } else { String::new() };
-    format!("pods on {}{more} count as gone", names.join(", "))
+    format!("pods on {}{more} count as lost", names.join(", "))
 }

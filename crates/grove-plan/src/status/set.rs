@@ -204,7 +204,7 @@ fn exhausted(report: &SetReport<'_>) -> Option<String> {
     let words = rules.exhausted_words(unit, count);
     Some(match units.len() {
         1 => words,
-        all => format!("{words}; likewise {} more", all - 1),
+        all => format!("{words}; and {} more", all - 1),
     })
 }
 

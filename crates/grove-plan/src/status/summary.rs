@@ -96,12 +96,13 @@ impl Counts {
     pub(super) fn of(gangs: &[Summary<'_>]) -> Self {
         let mut counts = Self::default();
         for gang in gangs {
+            // Each gang is counted once: one that fell below its minimum may still be in the phase Running.
             match gang.phase {
+                _ if gang.unhealthy => counts.unhealthy += 1,
                 PodGangPhase::Starting => counts.starting += 1,
                 PodGangPhase::Running => counts.running += 1,
                 _ => counts.pending += 1,
             }
-            counts.unhealthy += usize::from(gang.unhealthy);
             counts.obstacle = counts.obstacle.take().or_else(|| gang.obstacle());
         }
         counts

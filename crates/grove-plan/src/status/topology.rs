@@ -20,16 +20,15 @@ pub(super) fn condition(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<No
     let (status, reason, message) = match seen {
         TopologySeen::Off if !asks => return None,
         TopologySeen::Off => {
-            let message =
-                "placement by topology is off in the operator's configuration; pods are placed without it";
+            let message = "topologyAwareScheduling is disabled in the operator's configuration; pods are placed without topology constraints";
             (None, names::DISABLED, message.to_owned())
         }
         TopologySeen::On(_) if !asks => {
-            (Some(false), names::ALL_AVAILABLE, "the set asks for no topology".to_owned())
+            (Some(false), names::ALL_AVAILABLE, "the set has no topology constraints".to_owned())
         }
         TopologySeen::On(topology) => match (topology_name(set), topology) {
             (None, _) => {
-                let message = "the set names no topology; pods are placed without it";
+                let message = "the set's topology constraints name no topology; pods are placed without them";
                 (None, names::NAME_MISSING, message.to_owned())
             }
             (Some(name), None) => {
@@ -39,7 +38,7 @@ pub(super) fn condition(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<No
                     "pods are placed without it"
                 };
                 let message =
-                    format!("there is no ClusterTopologyBinding and no Topology of Kueue {name:?}: {means}");
+                    format!("no ClusterTopologyBinding or Kueue Topology {name:?}; {means}");
                 (None, names::NOT_FOUND, message)
             }
             (Some(name), Some(topology)) => {

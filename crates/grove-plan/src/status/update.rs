@@ -98,15 +98,14 @@ pub(super) fn conditions(
     match (pace, old) {
         _ if held.is_some() => all.extend(held.map(held_back)),
         (Pace::OnDelete | Pace::Paused, 1..) => {
-            let message = format!(
-                "{old} of {live} pods are of an older template; they keep running until they are deleted"
-            );
+            let message =
+                format!("{old} of {live} pods have an older template and keep it until they are deleted");
             all.push(now(names::update_pending::TYPE, true, names::update_pending::OLD_PODS_KEPT, message));
         }
         _ if before.iter().any(|it| it.type_ == names::update_pending::TYPE) => {
             let (reason, message) = match old {
-                0 => (names::update_pending::ALL_CURRENT, "every pod is of the current template"),
-                _ => (names::update_pending::REPLACED, "pods of an older template are being replaced"),
+                0 => (names::update_pending::ALL_CURRENT, "all pods have the current template"),
+                _ => (names::update_pending::REPLACED, "pods with an older template are being replaced"),
             };
             all.push(now(names::update_pending::TYPE, false, reason, message.to_owned()));
         }
@@ -120,7 +119,7 @@ pub(super) fn conditions(
 fn held_back(unknown: &BTreeSet<String>) -> Now<'static> {
     use names::update_pending as reasons;
     let mut message =
-        "the template changed; it reaches pods when spec.updateStrategy.paused is false".to_owned();
+        "the template changed while updates are paused; pods get it after spec.updateStrategy.paused is set to false".to_owned();
     if unknown.is_empty() {
         return now(reasons::TYPE, true, reasons::PAUSED, message);
     }
@@ -144,22 +143,22 @@ fn in_progress(
     let updated = live - old;
     if !is_open(Some(progress)) {
         let message = match old {
-            0 => format!("{updated} of {live} pods are of the current template"),
-            _ => format!("{old} of {live} pods are replaced when somebody deletes them"),
+            0 => format!("{updated} of {live} pods have the current template"),
+            _ => format!("{old} of {live} pods have an older template and are replaced when deleted"),
         };
         return now(reasons::TYPE, false, reasons::ENDED, message);
     }
-    let mut message = format!("{updated} of {live} pods are of the current template");
+    let mut message = format!("{updated} of {live} pods have the current template");
     if rollout::pace(report.state.set) == Pace::Paused {
         return now(reasons::TYPE, true, reasons::PAUSED, message);
     }
     if let Some(wanted) = rollout::awaited_replicas(progress, &replicas.seen) {
         let (available, missing) = (replicas.available, replicas.missing.as_deref().unwrap_or_default());
         message = format!(
-            "{message}; the next replica waits until {wanted} are available, as when the update began; {available} are: {missing}"
+            "{message}; the next replica waits until {wanted} replicas are available, as before the update; {available} available: {missing}"
         );
     } else if let Some(turn) = progress.currently_updating.first() {
-        message = format!("{message}; replica {} has its turn", turn.replica_index);
+        message = format!("{message}; updating replica {}", turn.replica_index);
     }
     let refused = report.update.refused.as_ref();
     if let Some(refused) = refused {
@@ -168,7 +167,7 @@ fn in_progress(
              or what refuses it"
         );
     } else if let Some(waits_for) = &report.update.waits_for {
-        message = format!("{message}, and waits for {waits_for}");
+        message = format!("{message}, waiting for {waits_for}");
     }
     let is_late = deadline(report, Some(progress)).is_some_and(|it| it <= report.state.now);
     let reason = match refused {

@@ -167,7 +167,7 @@ impl Served {
     async fn look(&self, around: &Around, group_changed: &OnGroupChange) -> Result<bool, String> {
         let config = json!({});
         let probed = probe(&around.client, &around.namespace, self.backend.probes(&config)).await;
-        let probed = probed.map_err(|error| format!("the API server cannot be asked: {error}"))?;
+        let probed = probed.map_err(|error| format!("the API server cannot be reached: {error}"))?;
         let known = self.ready();
         if known.as_ref().is_some_and(|it| it.probed == probed) {
             return Ok(false);

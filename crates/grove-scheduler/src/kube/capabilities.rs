@@ -11,10 +11,10 @@ use crate::{
 
 /// Why gangs are plain pods.
 pub(super) const SWITCHED_OFF: &str =
-    "gangScheduling is false in the operator's configuration: kube-scheduler places each pod by itself";
+    "gangScheduling is false in the operator's configuration: pods are placed one by one";
 /// Why gangs are plain pods.
 pub(super) const NOT_SERVED: &str = "the API server does not serve PodGroups of scheduling.k8s.io/v1beta1 (feature gate \
-     GenericWorkload): kube-scheduler places each pod by itself";
+     GenericWorkload): pods are placed one by one";
 
 /// Why a PodGroup has no topology.
 pub(super) const NO_TOPOLOGY: &str = "the API server drops topology constraints of PodGroups (feature gate \

@@ -12,8 +12,11 @@ use crate::{
 /// Longest message that is repeated.
 const MAX_SHOWN: usize = 400;
 
-/// What is said where a level leaves no choice at all.
+/// Said where no node has the label of a required topology level.
 const NO_DOMAIN: &str = "no feasible placements found";
+
+/// Kubernetes 1.37 begins with this where it has given up on a group as a whole.
+const UNSCHEDULABLE: &str = "pod group is unschedulable";
 
 /// One sentence about the first group that is refused.
 pub(super) fn explain(gang: &Gang, objects: &[Value]) -> Option<String> {
@@ -40,14 +43,24 @@ struct Refusal<'a> {
     group: &'a Value,
     reason: &'a str,
     message: &'a str,
+    /// Pods that are being preempted for it.
+    preempted: Option<u64>,
 }
 
-/// How many pods of a group find room, at most, where that is too few.
+/// Too few pods of a group fit.
 struct Shortage {
-    needed: u64,
-    fit: u64,
+    /// How many fit at most, and how many are needed, where that is said.
+    pods: Option<Count>,
     /// In how many domains it was tried.
     domains: Option<u64>,
+}
+
+/// Pods of a group.
+struct Count {
+    fit: u64,
+    needed: u64,
+    /// Pods that the scheduler waits for: they are not in its queue yet.
+    awaited: u64,
 }
 
 impl<'a> Refusal<'a> {
@@ -56,53 +69,99 @@ impl<'a> Refusal<'a> {
         let condition = conditions.iter().find(|it| it["type"] == "PodGroupInitiallyScheduled")?;
         let text = |field: &str| condition[field].as_str().unwrap_or_default().trim();
         // That nobody could be preempted either is added for each group of the gang.
-        let message = text("message").split(", pod group preemption:").next().unwrap_or_default();
-        (condition["status"] == "False").then(|| Self { group, reason: text("reason"), message })
+        let whole = text("message");
+        let (message, preemption) = whole.split_once(", pod group preemption:").unwrap_or((whole, ""));
+        let victims = preemption.split_once("preempting ").and_then(|it| it.1.split_once(" victims"));
+        (condition["status"] == "False").then(|| Self {
+            group,
+            reason: text("reason"),
+            message: without_prefix(message),
+            preempted: victims.and_then(|it| it.0.parse().ok()),
+        })
     }
 
     fn sentence(&self) -> String {
+        match self.preempted {
+            Some(1) => format!("{}; 1 pod is being preempted for it", self.refused()),
+            Some(count) => format!("{}; {count} pods are being preempted for it", self.refused()),
+            None => self.refused(),
+        }
+    }
+
+    fn refused(&self) -> String {
         let name = self.group["metadata"]["name"].as_str().unwrap_or_default();
-        if let Some(Shortage { needed, fit, domains }) = self.shortage() {
-            let few = format!("room for at most {fit} of the {needed} pods that are needed");
-            return match domains {
-                None => format!("{name}: {few}"),
-                Some(count) => {
-                    let level = self.group.pointer("/spec/schedulingConstraints/topology/0/key");
-                    let level = level.and_then(Value::as_str).unwrap_or("its topology level");
-                    format!(
-                        "{name}: none of the {count} domains of {level} has room for it; the first has {few}"
-                    )
-                }
+        if let Some(Shortage { pods, domains }) = self.shortage() {
+            let few = pods.map(|it| it.text());
+            let Some(count) = domains else {
+                return format!("{name}: {}", few.unwrap_or_default());
             };
+            let level = self.level().unwrap_or("its topology level");
+            let first = few.map(|it| format!("; the first has {it}")).unwrap_or_default();
+            return format!("{name}: none of the {count} domains of {level} has room for it{first}");
         }
         let message = match self.message {
             "" => "kube-scheduler gives no reason".to_owned(),
-            NO_DOMAIN => {
-                "no domain of a required topology level has room, or no node has its label".to_owned()
-            }
+            NO_DOMAIN => match self.level() {
+                Some(key) => format!("no node has the label {key} of its required topology level"),
+                None => "no node has the label of a required topology level".to_owned(),
+            },
             message => cut(&clean(message), MAX_SHOWN),
         };
         match self.reason {
-            "SchedulerError" => format!("{name}: kube-scheduler cannot work on it: {message}"),
+            "SchedulerError" => format!("{name}: kube-scheduler reports an error: {message}"),
             _ => format!("{name}: {message}"),
         }
     }
 
+    /// Label of the topology level that it requires.
+    fn level(&self) -> Option<&'a str> {
+        self.group.pointer("/spec/schedulingConstraints/topology/0/key").and_then(Value::as_str)
+    }
+
     /// Reads `0/4 placements are available, first placement status: minCount (3) cannot be satisfied: 1 scheduled, 1
-    /// remaining`, or the latter half of it. The same words about a CompositePodGroup count groups: they have another
-    /// minimum, unless by chance.
+    /// remaining`, or the latter half of it.
     fn shortage(&self) -> Option<Shortage> {
-        let (domains, rest) =
-            match self.message.split_once(" placements are available, first placement status: ") {
-                Some((count, rest)) => (Some(count.strip_prefix("0/")?.parse().ok()?), rest),
-                None => (None, self.message),
-            };
-        let (needed, rest) = rest.strip_prefix("minCount (")?.split_once(") cannot be satisfied: ")?;
+        let placements = " placements are available, first placement status: ";
+        let Some((count, rest)) = self.message.split_once(placements) else {
+            return Some(Shortage { pods: Some(self.pods(self.message)?), domains: None });
+        };
+        let domains = Some(count.strip_prefix("0/")?.parse().ok()?);
+        match without_prefix(rest) {
+            // Its own level was tried; what became of the first domain is not said.
+            "" if self.level().is_some() => Some(Shortage { pods: None, domains }),
+            rest => Some(Shortage { pods: Some(self.pods(rest)?), domains }),
+        }
+    }
+
+    /// Reads `minCount (3) cannot be satisfied: 1 scheduled, 1 remaining`, and `… is not yet satisfied: …`, where the
+    /// remaining pods are not in the queue. The same words about a CompositePodGroup count groups: they have another
+    /// minimum, unless by chance.
+    fn pods(&self, words: &str) -> Option<Count> {
+        let (needed, rest) = words.strip_prefix("minCount (")?.split_once(") ")?;
+        let (is_final, rest) = match rest.strip_prefix("cannot be satisfied: ") {
+            Some(rest) => (true, rest),
+            None => (false, rest.strip_prefix("is not yet satisfied: ")?),
+        };
         let (scheduled, rest) = rest.split_once(" scheduled, ")?;
         let (remaining, _) = rest.split_once(" remaining")?;
         let needed = needed.parse().ok()?;
-        let fit = scheduled.parse::<u64>().ok()?.checked_add(remaining.parse().ok()?)?;
+        let (scheduled, remaining) = (scheduled.parse::<u64>().ok()?, remaining.parse().ok()?);
         let own = self.group.pointer("/spec/schedulingPolicy/gang/minCount").and_then(Value::as_u64);
-        (own == Some(needed)).then_some(Shortage { needed, fit, domains })
+        let fit = if is_final { scheduled.checked_add(remaining)? } else { scheduled };
+        let awaited = if is_final { 0 } else { remaining };
+        (own == Some(needed)).then_some(Count { fit, needed, awaited })
     }
+}
+
+impl Count {
+    fn text(&self) -> String {
+        let Self { fit, needed, awaited } = self;
+        let few = format!("room for at most {fit} of the {needed} pods that are needed");
+        if *awaited == 0 { few } else { format!("{few}; {awaited} not yet in the scheduling queue") }
+    }
+}
+
+fn without_prefix(message: &str) -> &str {
+    let rest = message.strip_prefix(UNSCHEDULABLE).map(|it| it.strip_prefix(", ").unwrap_or(it));
+    rest.unwrap_or(message)
 }

@@ -30,7 +30,7 @@ fn unschedulable(condition: &Value) -> Option<String> {
         let (count, rest) = message.split_once(" tasks in gang unschedulable: ")?;
         let (missing, all) = count.split_once('/')?;
         let (_, origin) = rest.split_once(". Origin reason is")?;
-        Some(format!("{missing} of {all} pods find no place: {}", origin.trim_start_matches([':', ' '])))
+        Some(format!("{missing} of {all} pods cannot be placed: {}", origin.trim_start_matches([':', ' '])))
     };
     let fallback = || Some(message.clone()).filter(|it| !it.is_empty());
     let reason = || condition["reason"].as_str().map(str::to_owned);
@@ -41,7 +41,7 @@ fn phase(phase: &str, queue: &str) -> Option<String> {
     match phase {
         "" | "Pending" => Some(format!("Volcano has not let it into the queue {queue:?} yet")),
         "Inqueue" => Some(format!("it waits in the queue {queue:?}, and Volcano has not said why")),
-        "Unknown" => Some("some of its pods run and others find no place".to_owned()),
+        "Unknown" => Some("some of its pods run and others cannot be placed".to_owned()),
         _ => None,
     }
 }

@@ -84,7 +84,7 @@ fn one_sentence_about_the_first_group_that_is_refused() {
                 "all pods in a single pod group\nshould have the same priority",
             )],
             Some(
-                "web-0-a: kube-scheduler cannot work on it: all pods in a single pod group should have the same priority",
+                "web-0-a: kube-scheduler reports an error: all pods in a single pod group should have the same priority",
             ),
         ),
         // As many times as the gang has groups.
@@ -94,7 +94,11 @@ fn one_sentence_about_the_first_group_that_is_refused() {
                 "no feasible placements found, pod group preemption: No preemption victims found for incoming preemptor, \
                  pod group preemption: No preemption victims found for incoming preemptor",
             )],
-            Some("web-0-a: no domain of a required topology level has room, or no node has its label"),
+            Some("web-0-a: no node has the label of a required topology level"),
+        ),
+        (
+            vec![refused(at(RACK, a()), "no feasible placements found")],
+            Some("web-0-a: no node has the label topology.example.com/rack of its required topology level"),
         ),
         (vec![refused(a(), " ")], Some("web-0-a: kube-scheduler gives no reason")),
         // In the flat form the gang is the group.
@@ -113,4 +117,51 @@ fn no_sentence_is_without_end() {
     let long = seen(alone("web-0-a", 4), "False", "Unschedulable", &"word ".repeat(500));
     let words = words(&[long]).unwrap();
     assert!(words.ends_with('…') && words.chars().count() < 420, "{words}");
+}
+
+/// Messages of Kubernetes 1.37, as `schedule_one_podgroup.go` builds them: where it gives up on a group, its status has
+/// the error `pod group is unschedulable` in front of the reasons.
+#[test]
+fn the_prefix_of_kubernetes_1_37_hides_nothing() {
+    let a = || leaf("web-0", "web-0-a", "web-0", 4);
+    let prefix = "pod group is unschedulable, ";
+    let none_of_8 = "web-0-a: none of the 8 domains of topology.example.com/rack has room for it";
+    let table = [
+        (
+            a(),
+            format!("{prefix}minCount (4) cannot be satisfied: 2 scheduled, 1 remaining"),
+            "web-0-a: room for at most 3 of the 4 pods that are needed".to_owned(),
+        ),
+        (
+            a(),
+            format!("{prefix}minCount (4) is not yet satisfied: 2 scheduled, 2 remaining"),
+            "web-0-a: room for at most 2 of the 4 pods that are needed; 2 not yet in the scheduling queue".to_owned(),
+        ),
+        (
+            at(RACK, a()),
+            format!(
+                "{prefix}0/8 placements are available, first placement status: minCount (4) cannot be satisfied: 1 \
+                 scheduled, 1 remaining, pod group preemption: No preemption victims found for incoming preemptor"
+            ),
+            format!("{none_of_8}; the first has room for at most 2 of the 4 pods that are needed"),
+        ),
+        // The status of the first domain may be nothing but the prefix.
+        (
+            at(RACK, a()),
+            format!("{prefix}0/8 placements are available, first placement status: pod group is unschedulable"),
+            none_of_8.to_owned(),
+        ),
+        (
+            a(),
+            "minCount (4) cannot be satisfied: 3 scheduled, 0 remaining, pod group preemption: found a placement for \
+             podgroup, preempting 2 victims"
+                .to_owned(),
+            "web-0-a: room for at most 3 of the 4 pods that are needed; 2 pods are being preempted for it".to_owned(),
+        ),
+        (a(), "pod group is unschedulable".to_owned(), "web-0-a: kube-scheduler gives no reason".to_owned()),
+    ];
+    for (group, message, wanted) in table {
+        let refused = seen(group, "False", "Unschedulable", &message);
+        assert_eq!(words(&[refused]).as_deref(), Some(wanted.as_str()), "{message}");
+    }
 }

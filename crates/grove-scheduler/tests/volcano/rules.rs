@@ -336,12 +336,12 @@ fn why_a_gang_waits() {
         (
             inqueue(vec![unschedulable(long)]),
             Some(
-                "3 of 4 pods find no place: web-0-a-x7f2k: 0/2 nodes are unavailable: 2 Insufficient nvidia.com/gpu",
+                "3 of 4 pods cannot be placed: web-0-a-x7f2k: 0/2 nodes are unavailable: 2 Insufficient nvidia.com/gpu",
             ),
         ),
         (
             inqueue(vec![unschedulable(enqueue)]),
-            Some("4 of 4 pods find no place: resource in cluster is overused"),
+            Some("4 of 4 pods cannot be placed: resource in cluster is overused"),
         ),
         (inqueue(vec![unschedulable(no_origin)]), Some(no_origin)),
         (
@@ -357,7 +357,7 @@ fn why_a_gang_waits() {
             json!({ "phase": "Inqueue" }),
             Some(r#"it waits in the queue "team-a", and Volcano has not said why"#),
         ),
-        (json!({ "phase": "Unknown" }), Some("some of its pods run and others find no place")),
+        (json!({ "phase": "Unknown" }), Some("some of its pods run and others cannot be placed")),
         (json!({ "phase": "Running" }), None),
         (json!({}), None),
     ] {

@@ -13,7 +13,7 @@ use crate::cli::{Cli, Outcome};
     after_help = "Examples:\n  grove completions bash > /etc/bash_completion.d/grove\n  source <(grove completions zsh)"
 )]
 pub(crate) struct Completions {
-    /// The shell.
+    /// Shell to generate the script for.
     shell: Shell,
 }
 

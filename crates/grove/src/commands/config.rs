@@ -15,20 +15,20 @@ use crate::{
     input::{self, Source},
 };
 
-/// Work with the operator's configuration file.
+/// Check operator configurations.
 #[derive(Subcommand)]
 pub(crate) enum ConfigCommand {
     Check(Check),
 }
 
-/// Check an operator configuration, without a cluster.
+/// Check an operator configuration offline.
 #[derive(Args)]
 #[command(after_help = "Example:\n  grove config check operator.yaml")]
 pub(crate) struct Check {
-    /// The file.
+    /// Configuration file.
     file: PathBuf,
 
-    /// How to print what is found.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }

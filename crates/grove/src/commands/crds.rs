@@ -18,11 +18,11 @@ use crate::cli::Outcome;
     grove crds --out crds/\n  \
     grove crds --check crds/")]
 pub(crate) struct Crds {
-    /// Write one file for each kind into this folder.
+    /// Write one file per kind into this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     out: Option<PathBuf>,
 
-    /// Say which files in this folder are not what would be written.
+    /// Check that the files in this folder are up to date.
     #[arg(long, value_name = "DIR")]
     check: Option<PathBuf>,
 }
@@ -54,7 +54,7 @@ fn check(folder: &std::path::Path) -> io::Result<Outcome> {
     for crd in &CRDS {
         let file = folder.join(crd.file_name());
         if fs::read_to_string(&file).ok() != Some(yaml(crd)?) {
-            anstream::eprintln!("{}: is not what `grove crds` makes; run `make crds`", file.display());
+            anstream::eprintln!("{}: out of date; run `make crds`", file.display());
             outcome = Outcome::Findings;
         }
     }

@@ -20,18 +20,17 @@ const THREADS: usize = 2;
 /// Run the operator.
 #[derive(Args)]
 #[command(after_help = "Example:\n  grove operator --config operator.yaml\n\n\
-    It ends with 0 when it is told to stop (SIGTERM, Ctrl-C), with 1 when it cannot go on, and with 2 when the \
-    configuration cannot be used.")]
+    Exit codes: 0 stopped by SIGTERM or Ctrl-C, 1 failed, 2 invalid configuration.")]
 pub(crate) struct OperatorCommand {
-    /// The operator's configuration; `grove config check` says what is wrong with one.
+    /// Operator configuration file; check it with `grove config check`.
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 
-    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account].
+    /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, or the pod's service account].
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
-    /// Topology of sets that name none, instead of the configuration's.
+    /// Default topology for sets that name none; overrides the configuration.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     default_topology_name: String,
 

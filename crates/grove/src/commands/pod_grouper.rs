@@ -15,9 +15,9 @@ use crate::cli::Outcome;
 /// Threads that work.
 const THREADS: usize = 2;
 
-/// Run the pod grouper: gang scheduling for workloads of every kind.
+/// Run the pod grouper: gang scheduling for Jobs, PyTorchJobs and other workloads.
 ///
-/// Its flags are those of KAI's pod grouper, which it replaces.
+/// A replacement for KAI's pod grouper, with the same flags.
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  grove podgrouper --scheduler-name kai-scheduler --scheduler-name volcano\n\n\
@@ -25,24 +25,24 @@ const THREADS: usize = 2;
     cannot be used."
 )]
 pub(crate) struct PodGrouperCommand {
-    /// How to reach the cluster [default: $KUBECONFIG, ~/.kube/config, or the pod's own account].
+    /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, or the pod's service account].
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
-    /// Schedulers whose pods are grouped; may be given several times. NAME=BACKEND for one that is installed under
-    /// another name. Pods of default-scheduler are grouped only where they or their namespace ask for it.
+    /// Schedulers whose pods are grouped; repeatable. NAME=BACKEND for a scheduler installed under another name. Pods of
+    /// default-scheduler are grouped only if they or their namespace are labelled for it.
     #[arg(long = "scheduler-name", value_name = "NAME", default_value = "kai-scheduler", action = ArgAction::Append)]
     schedulers: Vec<String>,
 
-    /// Label that names the queue of a workload.
+    /// Label key for the queue of a workload.
     #[arg(long, value_name = "KEY", default_value = "kai.scheduler/queue")]
     queue_label_key: String,
 
-    /// Label that names a pool of nodes; empty for none.
+    /// Label key for the node pool; empty for none.
     #[arg(long, value_name = "KEY", default_value = "kai.scheduler/node-pool")]
     nodepool_label_key: String,
 
-    /// ConfigMap with priority classes and preemptibility by kind; its namespace has to be given too.
+    /// ConfigMap with priority classes and preemptibility by kind; needs its namespace too.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     default_priorities_configmap_name: String,
 
@@ -50,51 +50,51 @@ pub(crate) struct PodGrouperCommand {
     #[arg(long, value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
     default_priorities_configmap_namespace: String,
 
-    /// Only pods with these labels.
+    /// Group only pods with these labels.
     #[arg(long, value_name = "KEY=VALUE,...", default_value = "", hide_default_value = true, value_parser = labels)]
     pod_label_selector: Labels,
 
-    /// Only pods of namespaces with these labels.
+    /// Group only pods of namespaces with these labels.
     #[arg(long, value_name = "KEY=VALUE,...", default_value = "", hide_default_value = true, value_parser = labels)]
     namespace_label_selector: Labels,
 
-    /// Use groups that older versions named in another way (Jobs, RunaiJobs).
+    /// Also look up groups by the names of older versions (Jobs, RunaiJobs).
     #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     search_legacy_pg: bool,
 
-    /// One gang for each revision of a Knative Service.
+    /// Gang-schedule each revision of a Knative Service.
     #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     knative_gang_schedule: bool,
 
-    /// Work only while holding a lease, so that several may run.
+    /// Use leader election, to run several replicas.
     #[arg(long, value_name = "BOOL", default_value_t = false, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     leader_elect: bool,
 
-    /// Name of the lease. It is that of KAI's pod grouper, so that never both work.
+    /// Name of the lease, by default that of KAI's pod grouper, so that only one of both is active.
     #[arg(long, value_name = "NAME", default_value = "54dff599.kai.scheduler")]
     leader_election_id: String,
 
-    /// Where metrics are served; 0 for nowhere.
+    /// Address of the metrics endpoint; 0 to disable.
     #[arg(long, value_name = "[HOST]:PORT", default_value = ":8080", value_parser = address)]
     metrics_bind_address: Place,
 
-    /// Where /healthz and /readyz are served; 0 for nowhere.
+    /// Address of /healthz and /readyz; 0 to disable.
     #[arg(long, value_name = "[HOST]:PORT", default_value = ":8081", value_parser = address)]
     health_probe_bind_address: Place,
 
-    /// Writes to the API server a second.
+    /// API server writes per second.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
     qps: u16,
 
-    /// Writes to the API server at once.
+    /// Burst of API server writes.
     #[arg(long, value_name = "NUMBER", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     burst: u32,
 
-    /// Pods that are looked at at a time.
+    /// Pods reconciled concurrently.
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     max_concurrent_reconciles: u16,
 
-    /// Log all that is done.
+    /// Verbose logging.
     #[arg(long, short)]
     verbose: bool,
 }
@@ -113,7 +113,7 @@ impl PodGrouperCommand {
             (self.default_priorities_configmap_name, self.default_priorities_configmap_namespace);
         if name.is_empty() != namespace.is_empty() {
             anstream::eprintln!(
-                "grove: --default-priorities-configmap-name and --default-priorities-configmap-namespace are needed both"
+                "grove: --default-priorities-configmap-name and --default-priorities-configmap-namespace must be set together"
             );
             return Ok(Outcome::Unusable);
         }
@@ -164,8 +164,8 @@ fn address(text: &str) -> Result<Place, String> {
     if text == "0" {
         return Ok(Place(None));
     }
-    let (host, port) = text.rsplit_once(':').ok_or("it is no address: give [HOST]:PORT, or 0")?;
-    let port = port.parse().map_err(|_| format!("{port:?} is no port: give a number up to 65535"))?;
+    let (host, port) = text.rsplit_once(':').ok_or("not an address: use [HOST]:PORT, or 0")?;
+    let port = port.parse().map_err(|_| format!("{port:?} is not a port: use a number up to 65535"))?;
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     Ok(Place(Some(Address { host, port })))
 }
@@ -181,8 +181,8 @@ mod tests {
         assert_eq!(address("127.0.0.1:1"), place("127.0.0.1", 1));
         assert_eq!(address("[::1]:7"), place("::1", 7));
         assert_eq!(address("0"), Ok(Place(None)));
-        assert_eq!(address("8080"), Err("it is no address: give [HOST]:PORT, or 0".to_owned()));
-        assert_eq!(address(":x"), Err("\"x\" is no port: give a number up to 65535".to_owned()));
+        assert_eq!(address("8080"), Err("not an address: use [HOST]:PORT, or 0".to_owned()));
+        assert_eq!(address(":x"), Err("\"x\" is not a port: use a number up to 65535".to_owned()));
     }
 
     #[test]

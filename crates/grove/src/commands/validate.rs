@@ -22,18 +22,18 @@ use crate::{
     input::{self, Source},
 };
 
-/// Check manifests with the rules of admission, without a cluster.
+/// Check manifests offline, with the rules of admission.
 ///
-/// Reads YAML or JSON with any number of objects. ClusterTopologyBindings and Topologies of Kueue among them are used to
-/// check the sets. What depends on the operator (active schedulers, topology) is checked with --config, else a warning
-/// says that it was not. The default topology of that configuration is filled in as a cluster would do it.
+/// Reads YAML or JSON with any number of objects. ClusterTopologyBindings and Kueue Topologies in the input are used to
+/// check PodCliqueSets. Rules that depend on the operator (active schedulers, topology) need --config; without it a warning
+/// names what was not checked. The configuration's default topology is applied as in a cluster.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove validate -f set.yaml\n  \
     grove validate -f samples/ --config operator.yaml\n  \
     kustomize build . | grove validate -f - -o json")]
 pub(crate) struct Validate {
-    /// File, folder, or - for standard input; may be given several times.
+    /// File, folder, or - for standard input; repeatable.
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     files: Vec<String>,
 
@@ -41,7 +41,7 @@ pub(crate) struct Validate {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// How to print what is found.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }
@@ -65,7 +65,7 @@ impl Validate {
         let outcome = report.print(self.output)?;
         // A check of nothing must not pass for a check: a wrong path in a pipeline would never be noticed.
         if outcome == Outcome::Success && report.checked == 0 && report.skipped.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "no object in the input"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no objects in the input"));
         }
         Ok(outcome)
     }

@@ -13,6 +13,7 @@ mod side_by_side;
 pub(super) mod stage;
 mod switch;
 mod told;
+mod why;
 
 use crate::{
     cluster::{
@@ -65,6 +66,9 @@ pub(super) const TABLE: &[Scenario] = &[
         "backend_capabilities",
         |context| Box::pin(told::capabilities(context)),
     ),
+    on(&[(Kube, All)], "backend_why_names_each_obstacle", |context| {
+        Box::pin(why::names_each_obstacle(context))
+    }),
     on(BEST, "backend_metrics_and_events", |context| Box::pin(metrics::and_events(context))),
     on(&[(Kai, All), (Volcano, All)], "backend_queue_limits_gangs", |context| {
         Box::pin(queue::limits_gangs(context))

@@ -29,7 +29,7 @@ pub(in crate::scenarios) struct Wanted {
     pub(in crate::scenarios) gangs: BTreeMap<String, BTreeMap<String, i32>>,
     pub(in crate::scenarios) services: BTreeSet<String>,
     pub(in crate::scenarios) autoscalers: BTreeSet<String>,
-    /// Whether all pods are of the current template.
+    /// Whether all pods have the current template.
     pub(in crate::scenarios) is_current: bool,
     /// How many pods may still be terminating.
     pub(in crate::scenarios) lingering: usize,

@@ -72,7 +72,7 @@ pub(super) async fn names_another(context: &mut Context) -> Result<()> {
     });
     objects::apply(&context.client(), binding, None).await?;
     let said = says(context, "bound", |it| it.status == "True" && it.reason == drift::DRIFT).await?;
-    ensure!(said.message.contains("there is no such object"), "{}", said.message);
+    ensure!(said.message.contains("no such object"), "{}", said.message);
     stage::told_by_event(context, "default", "bound", "TopologyDriftDetected").await?;
 
     let theirs = |keys: &[&str]| {

@@ -51,7 +51,7 @@ zone-1
   A  decode    2 pods of 4 GPUs   gang g
   B  prefill   2 pods of 2 GPUs   gang g
   C  router    1 pod              gang g
-  · a free GPU, a line is a node, + pods without a GPU
+  · free GPU, one line per node, + pods without a GPU
 ";
     let got = text(&draw(&hall(2), &pods, 80));
     assert_eq!(got, want);
@@ -64,7 +64,7 @@ fn pods_that_wait_and_pods_that_are_not_ready() {
     let got = text(&draw(&hall(1), &pods, 80));
     assert!(got.contains("  aa··     ····\n"), "{got}");
     assert!(got.contains("  A  a   3 pods of 2 GPUs, 2 without a node   gang g\n"), "{got}");
-    assert!(got.ends_with("a line is a node, small letters are not ready yet\n"), "{got}");
+    assert!(got.ends_with("a line is a node, lower case: not ready yet\n"), "{got}");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn more_pods_than_gpus_stay_in_the_node() {
 
 #[test]
 fn nothing_at_all() {
-    assert_eq!(text(&draw(&[], &[], 80)), "\n  · a free GPU, a line is a node\n");
+    assert_eq!(text(&draw(&[], &[], 80)), "\n  · free GPU, one line per node\n");
 }
 
 #[test]

@@ -63,8 +63,8 @@ fn each_backend_allows_what_it_can_and_refuses_what_it_cannot() {
         (
             ready(stock, kube(Kube::Flat)),
             placed(stock, Some("rack")),
-            "spec.template.topologyConstraint: Forbidden: default-scheduler cannot: the whole gang in one domain of a \
-             topology level: the API server drops topology constraints of PodGroups (feature gate \
+            "spec.template.topologyConstraint: Forbidden: default-scheduler does not support RequiredTopologyGang (the whole gang in one \
+             domain of a topology level): the API server drops topology constraints of PodGroups (feature gate \
              TopologyAwareWorkloadScheduling is closed)",
         ),
         (ready(kai_name, kai()), queued(placed(kai_name, Some("rack"))), "allowed"),
@@ -77,8 +77,8 @@ fn each_backend_allows_what_it_can_and_refuses_what_it_cannot() {
         (
             ready(volcano_name, volcano(&[])),
             placed(volcano_name, Some("rack")),
-            "spec.template.topologyConstraint: Forbidden: volcano cannot: the whole gang in one domain of a topology \
-             level: the cluster has no HyperNodes, from which Volcano knows its topology",
+            "spec.template.topologyConstraint: Forbidden: volcano does not support RequiredTopologyGang (the whole gang in one domain of \
+             a topology level): the cluster has no HyperNodes, from which Volcano knows its topology",
         ),
         (
             ready(volcano_name, volcano(&nodes[..1])),
@@ -103,9 +103,9 @@ fn what_is_passed_over_is_a_warning_when_it_is_new() {
     let set = placed("default-scheduler", None);
     let verdict = created(&set, &scheduling);
     assert_eq!(message(&verdict), "allowed");
-    let want = "spec.template: default-scheduler cannot: one group of pods of which a minimum is placed together: the API \
-                server does not serve PodGroups of scheduling.k8s.io/v1beta1 (feature gate GenericWorkload): \
-                kube-scheduler places each pod by itself; the set runs without";
+    let want = "spec.template: default-scheduler ignores SingleGroupGang (one group of pods of which a minimum is placed together): the \
+                API server does not serve PodGroups of scheduling.k8s.io/v1beta1 (feature gate GenericWorkload): \
+                pods are placed one by one";
     assert_eq!(verdict.warnings, [want]);
     assert_eq!(judged("UPDATE", &set, &set, &scheduling), Verdict::allowed());
 }

@@ -19,7 +19,7 @@ const DROPS: &str = "the API server drops topology constraints of PodGroups (fea
 const ONE_LEVEL: &str = "a PodGroup has one topology level for all of its pods; more needs CompositePodGroups of \
      scheduling.k8s.io/v1alpha3 (feature gate CompositePodGroup)";
 const NOT_SERVED: &str = "the API server does not serve PodGroups of scheduling.k8s.io/v1beta1 (feature gate \
-     GenericWorkload): kube-scheduler places each pod by itself";
+     GenericWorkload): pods are placed one by one";
 const PREEMPTION: &str = "Volcano moves whole gangs from 1.15 on, where its configuration has the actions gangpreempt \
      and gangreclaim; otherwise pod by pod, or not at all";
 const NO_HYPER_NODES: &str = "the cluster has no HyperNodes, from which Volcano knows its topology";
@@ -92,12 +92,12 @@ fn what_fits_is_neither_refused_nor_told() {
 #[test]
 fn what_is_rejected_is_refused_at_the_field_that_asks() {
     let cannot = |field: &str, what: &str, why: &str| {
-        format!("spec.template.{field}: Forbidden: default-scheduler cannot: {what}: {why}")
+        format!("spec.template.{field}: Forbidden: default-scheduler does not support {what}: {why}")
     };
-    let whole = "the whole gang in one domain of a topology level";
-    let bundle = "a bundle of groups in one domain of a topology level";
-    let group = "the pods of one group in one domain of a topology level";
-    let nested = "required levels inside of one another";
+    let whole = "RequiredTopologyGang (the whole gang in one domain of a topology level)";
+    let bundle = "RequiredTopologyBundle (a bundle of groups in one domain of a topology level)";
+    let group = "RequiredTopologyGroup (the pods of one group in one domain of a topology level)";
+    let nested = "NestedRequiredTopology (required levels inside of one another)";
     let of_group = "podCliqueScalingGroups[0].topologyConstraint";
     let rows = [
         (Kube::Flat, packed("required zone", "", ""), vec![cannot("topologyConstraint", whole, DROPS)]),
@@ -105,13 +105,13 @@ fn what_is_rejected_is_refused_at_the_field_that_asks() {
         (
             Kube::Flat,
             packed("", "required rack", ""),
-            vec![cannot(of_group, &format!("{bundle}; {whole}"), DROPS)],
+            vec![cannot(of_group, &format!("{bundle}, {whole}"), DROPS)],
         ),
         (Kube::FlatTopology, packed("", "required rack", ""), vec![cannot(of_group, bundle, ONE_LEVEL)]),
         (
             Kube::FlatTopology,
             packed("required zone", "required rack", ""),
-            vec![cannot(of_group, &format!("{bundle}; {nested}"), ONE_LEVEL)],
+            vec![cannot(of_group, &format!("{bundle}, {nested}"), ONE_LEVEL)],
         ),
         (
             Kube::Plain,
@@ -123,8 +123,9 @@ fn what_is_rejected_is_refused_at_the_field_that_asks() {
         assert_eq!(errors(&created(&set, kube(has).as_ref(), "default-scheduler")), want, "{has:?}");
     }
     let volcano = created(&packed("required zone", "", ""), volcano(&[]).as_ref(), "volcano");
-    let want =
-        format!("spec.template.topologyConstraint: Forbidden: volcano cannot: {whole}: {NO_HYPER_NODES}");
+    let want = format!(
+        "spec.template.topologyConstraint: Forbidden: volcano does not support {whole}: {NO_HYPER_NODES}"
+    );
     assert_eq!(errors(&volcano), [want]);
 }
 
@@ -132,22 +133,19 @@ fn what_is_rejected_is_refused_at_the_field_that_asks() {
 fn what_is_passed_over_is_told_once_for_each_field_and_reason() {
     let set = packed("", "", "");
     let found = created(&set, kube(Kube::Plain).as_ref(), "default-scheduler");
-    let several = "several groups, each with a minimum of its own, placed all or none";
+    let several = "MultiGroupGang (several groups, each with a minimum of its own, placed all or none)";
     assert_eq!(errors(&found), Vec::<String>::new());
     assert_eq!(
         warnings(&found),
-        [format!("spec.template: default-scheduler cannot: {several}: {NOT_SERVED}; the set runs without")]
+        [format!("spec.template: default-scheduler ignores {several}: {NOT_SERVED}")]
     );
     let mut set = packed("", "", "");
     set.spec.template.priority_class_name = "high".to_owned();
     let found = created(&set, volcano(&[]).as_ref(), "volcano");
-    let preemption =
-        "the gang makes room for itself as a whole; the gang gives room as a whole or not at all";
+    let preemption = "GangPreemptor (the gang makes room for itself as a whole), GangVictim (the gang gives room as a whole or not at all)";
     assert_eq!(
         warnings(&found),
-        [format!(
-            "spec.template.priorityClassName: volcano cannot: {preemption}: {PREEMPTION}; the set runs without"
-        )]
+        [format!("spec.template.priorityClassName: volcano ignores {preemption}: {PREEMPTION}")]
     );
 }
 
@@ -157,8 +155,7 @@ fn a_queue_at_a_scheduler_without_queues_is_told() {
     let stock = kube(Kube::Tree);
     let told = |field: &str| {
         format!(
-            "{field}: default-scheduler cannot: a queue or tenant of the scheduler: kube-scheduler has no queues; the set \
-             runs without"
+            "{field}: default-scheduler ignores Queue (a queue or tenant of the scheduler): kube-scheduler has no queues"
         )
     };
     let mut set = queued(packed("", "", ""));
@@ -175,7 +172,7 @@ fn a_queue_at_a_scheduler_without_queues_is_told() {
     );
     assert_eq!(
         passed_over(&set, None, stock.as_ref(), "default-scheduler"),
-        ["default-scheduler passes over Queue: kube-scheduler has no queues."]
+        ["default-scheduler ignores Queue: kube-scheduler has no queues."]
     );
     // Volcano has queues; that it reads another key is no gap.
     assert_eq!(warnings(&created(&set, volcano(&[]).as_ref(), "volcano")), Vec::<String>::new());
@@ -187,12 +184,12 @@ fn the_condition_names_what_is_passed_over_with_the_reason() {
     let set = set("a=1/1 b=1/1 | g=1/1:b");
     let said = passed_over(&set, None, kube(Kube::Plain).as_ref(), "default-scheduler");
     let features = "SingleGroupGang, MultiGroupGang";
-    assert_eq!(said, [format!("default-scheduler passes over {features}: {NOT_SERVED}.")]);
+    assert_eq!(said, [format!("default-scheduler ignores {features}: {NOT_SERVED}.")]);
     assert_eq!(passed_over(&set, None, kube(Kube::Tree).as_ref(), "default-scheduler"), Vec::<String>::new());
     let mut with_class = set;
     with_class.spec.template.priority_class_name = "high".to_owned();
     let said = passed_over(&with_class, None, volcano(&[]).as_ref(), "volcano");
-    assert_eq!(said, [format!("volcano passes over GangPreemptor, GangVictim: {PREEMPTION}.")]);
+    assert_eq!(said, [format!("volcano ignores GangPreemptor, GangVictim: {PREEMPTION}.")]);
 }
 
 #[test]

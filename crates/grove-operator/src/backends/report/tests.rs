@@ -77,7 +77,7 @@ fn what_a_status_says_of_each_state() {
 fn a_scheduler_with_one_form_is_not_said_to_have_one() {
     let known = Known::Ready { version: None, form: "", capabilities: Box::new(capabilities()) };
     let status = written(&known, true).status.unwrap();
-    assert_eq!(verdict(&status), Some(("True", "the scheduler is told of gangs")));
+    assert_eq!(verdict(&status), Some(("True", "gangs are scheduled as a unit")));
     assert!(status.default && status.scheduler_version.is_none());
 }
 
@@ -86,7 +86,7 @@ fn a_scheduler_that_places_pods_alone_is_said_to() {
     let alone = Capabilities { single_group_gang: Answer::Pass("it is switched off"), ..capabilities() };
     let known = Known::Ready { version: None, form: "plain", capabilities: Box::new(alone) };
     let status = written(&known, true).status.unwrap();
-    assert_eq!(verdict(&status), Some(("True", "the scheduler is told of no gangs: it is switched off")));
+    assert_eq!(verdict(&status), Some(("True", "gangs are not passed to the scheduler: it is switched off")));
 }
 
 #[test]

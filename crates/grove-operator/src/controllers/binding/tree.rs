@@ -36,7 +36,8 @@ impl Grove {
             return Ok(Some(unknown(scheduler, &name, why)));
         };
         let Some(domains) = domains else {
-            let why = "nodes are not looked at: set topologyAwareScheduling.enabled in the operator's configuration";
+            let why =
+                "nodes are not read: set topologyAwareScheduling.enabled in the operator's configuration";
             return Ok(Some(unknown(scheduler, &name, why.to_owned())));
         };
         let others = self.of_others(binding, cache);
@@ -66,7 +67,7 @@ impl Grove {
                 Found::Different("no node has the labels of all levels".to_owned())
             }
             (Some(how), Some(other)) if bound(binding, scheduler).is_none() => Found::Different(format!(
-                "{how}; {} {:?} is not of this binding, and beside it none are made",
+                "{how}; {} {:?} does not belong to this binding, so none are created",
                 resource.kind,
                 other.metadata.name.as_deref().unwrap_or_default()
             )),

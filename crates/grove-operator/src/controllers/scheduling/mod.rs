@@ -71,7 +71,7 @@ impl Grove {
         match self.backend_of(set, gang).1 {
             Err(why) => Some(why),
             Ok(it) if it.scheduler.form().is_empty() || is_noted() => None,
-            Ok(_) => Some("it is not noted yet how its scheduler wants it".to_owned()),
+            Ok(_) => Some("its scheduler form is not recorded yet".to_owned()),
         }
     }
 

@@ -97,7 +97,7 @@ impl Grove {
             Ok(_) => Ok(()),
             Err(ApplyError::Write(error)) => Err(error.into()),
             Err(ApplyError::Refused(refused)) => {
-                Err(NotTold::Hopeless(format!("the scheduler backend must not write this: {refused}")))
+                Err(NotTold::Hopeless(format!("the scheduler backend may not write this: {refused}")))
             }
         }
     }

@@ -122,11 +122,11 @@ fn nodes_that_lack_a_label_are_counted() {
     assert_eq!(said(5, 0, 0), all);
     // One node more, and nothing has to be written.
     assert_eq!(said(6, 0, 0), all);
-    let two = "nodes that lack the label of a level: example.com/zone: 1, example.com/rack: 4";
+    let two = "nodes without the label of a level: example.com/zone: 1, example.com/rack: 4";
     assert_eq!(said(5, 1, 4), verdict("False", "LabelsMissing", two));
     assert_eq!(
         said(6, 0, 4),
-        verdict("False", "LabelsMissing", "nodes that lack the label of a level: example.com/rack: 4")
+        verdict("False", "LabelsMissing", "nodes without the label of a level: example.com/rack: 4")
     );
     assert_eq!(said(0, 0, 0), verdict("Unknown", "NoNodes", "there are no nodes"));
 }

@@ -266,12 +266,12 @@ fn a_lost_node_is_told_until_the_minimum_has_its_place_again() {
         assert_eq!(said(&status), want, "{pods}");
         assert_eq!(status.lost_nodes, nodes);
         if told {
-            assert_eq!(message(&status.conditions, "NodeLost"), "pods on a (Unreachable) count as gone");
+            assert_eq!(message(&status.conditions, "NodeLost"), "pods on a (Unreachable) count as lost");
         }
         clique.status = Some(status);
     }
     let many: Vec<LostNode> = ["a", "b", "c", "d", "e"].map(|it| lost(it, Some(9))).into();
     let status = super::clique(&CliqueReport { lost: &many, ..report(&clique, "0r") });
-    let words = "pods on a (Unreachable), b (Unreachable), c (Unreachable) and 2 more count as gone";
+    let words = "pods on a (Unreachable), b (Unreachable), c (Unreachable) and 2 more count as lost";
     assert_eq!(message(&status.conditions, "NodeLost"), words);
 }

@@ -82,7 +82,7 @@ fn only_what_was_placed_is_unhealthy() {
     for (now, pods, bound) in [(3, "0b", 1), (4, "", 0)] {
         scene.pods(&[("fe", pods)]);
         assert!(say(&mut scene, false, now).ends_with("Unhealthy=True/PodsLost"));
-        assert_eq!(words(&scene, "Unhealthy"), format!("inf-0-fe has {bound} of at least 2 bound"));
+        assert_eq!(words(&scene, "Unhealthy"), format!("inf-0-fe has {bound} of at least 2 scheduled"));
     }
     scene.pods(&[("fe", "0b 1b")]);
     assert!(say(&mut scene, false, 5).ends_with("Unhealthy=False/Healthy"));
@@ -132,7 +132,7 @@ fn the_scheduler_is_quoted() {
     // Not that of a pod on its way out.
     scene.role("dec").pods[1].terminating = true;
     assert!(say(&mut scene, false, 2).contains("Scheduled=False/WaitingForScheduler"));
-    assert_eq!(words(&scene, "Scheduled"), "inf-0-dec has 0 of at least 2 bound");
+    assert_eq!(words(&scene, "Scheduled"), "inf-0-dec has 0 of at least 2 scheduled");
 }
 
 /// The scheduler's words about the whole gang say more than those about one pod; and where it was never told, neither
@@ -179,7 +179,7 @@ fn those_that_start_later_are_told_apart() {
         scene.pods(&[("fe", fe), ("dec", dec), ("pre", pre)]);
         say(&mut scene, true, 1);
         assert_eq!(words(&scene, "Ready"), want, "{fe} / {dec} / {pre}");
-        assert_eq!(words(&scene, "Unhealthy"), "every clique has its minimum");
+        assert_eq!(words(&scene, "Unhealthy"), "every PodClique has minAvailable healthy pods");
     }
 }
 

@@ -194,7 +194,7 @@ fn a_pod_of_an_old_template_that_failed_is_waited_for() {
     let progress = got.update_progress.clone().unwrap_or_default();
     assert_eq!(progress.currently_updating.first().map(|it| it.replica_index), Some(1));
     let words = message(&got.conditions, "UpdateInProgress");
-    assert_eq!(words, "15 of 16 pods are of the current template; replica 1 has its turn");
+    assert_eq!(words, "15 of 16 pods have the current template; updating replica 1");
     let made_before = ready(2).with("inf-1-fe", "0Fo").written();
     let known = made_before.cliques["inf-1-fe"].status.clone().unwrap().current_pod_template_hash;
     assert_eq!(known, None, "the clique is not of the template that none of its pods has");
@@ -218,16 +218,16 @@ fn an_update_says_where_it_is() {
     deployed = deployed.with("inf-0-fe", "0ro 1ro").with("inf-1-fe", "0ro 1ro");
     let (said, text) = step(&mut deployed, UpdateSeen::default(), 10);
     assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
-    assert_eq!(text, "Some(0) 12 of 16 pods are of the current template; replica 0 has its turn");
+    assert_eq!(text, "Some(0) 12 of 16 pods have the current template; updating replica 0");
     let waits = || UpdateSeen { moved: Some(at(20)), waits_for: Some("pod x: why".to_owned()), ..UpdateSeen::default() };
     deployed = deployed.with("inf-0-fe", "0ro 1n");
     let (said, text) = step(&mut deployed, waits(), 619);
     assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
-    assert!(text.ends_with("; replica 0 has its turn, and waits for pod x: why"), "{text}");
+    assert!(text.ends_with("; updating replica 0, waiting for pod x: why"), "{text}");
     let refused = UpdateSeen { refused: Some("PodClique inf-0-fe: no".to_owned()), ..waits() };
     let (said, text) = step(&mut deployed, refused, 619);
     assert_eq!(said, "UpdateInProgress=True/PodTemplateRefused");
-    assert!(text.contains("turn. No pod is deleted for it: the API server refuses the new pods of PodClique inf-0-fe: no."), "{text}");
+    assert!(text.contains("replica 0. No pod is deleted for it: the API server refuses the new pods of PodClique inf-0-fe: no."), "{text}");
     assert_eq!(step(&mut deployed, waits(), 620).0, "UpdateInProgress=True/ProgressDeadlineExceeded");
     // A pause is no standstill: from its end on the time counts anew.
     let pause = |deployed: &mut Deployed, paused: bool| {
@@ -247,7 +247,7 @@ fn an_update_says_where_it_is() {
     deployed = deployed.with("inf-1-fe", "0r 1r").written();
     let (said, text) = step(&mut deployed, UpdateSeen::default(), 2640);
     assert_eq!(said, "UpdateInProgress=False/UpdateEnded");
-    assert_eq!(text, "None 16 of 16 pods are of the current template");
+    assert_eq!(text, "None 16 of 16 pods have the current template");
     let progress = deployed.set.status.unwrap().update_progress.unwrap();
     assert_eq!((progress.updated_pod_cliques_count, progress.total_pod_cliques_count), (2, 2));
     assert_eq!(
@@ -269,15 +269,15 @@ fn an_update_that_waits_for_a_replica_says_for_which() {
     assert_eq!(report(&mut deployed), "");
     let old = |it: Deployed, replica: u32| it.with(&format!("inf-{replica}-fe"), "0ro 1ro");
     deployed = (0..3).fold(deployed, old);
-    assert!(report(&mut deployed).ends_with("; replica 0 has its turn"));
+    assert!(report(&mut deployed).ends_with("; updating replica 0"));
     deployed = deployed.with("inf-0-fe", "0r 1r").written();
-    assert!(report(&mut deployed).ends_with("; replica 1 has its turn"));
+    assert!(report(&mut deployed).ends_with("; updating replica 1"));
     deployed = deployed.with("inf-1-fe", "0r 1r").written().with("inf-0-fe", "0ne 1ne");
     let words = "; the next replica waits until 3 are available, as when the update began; 2 are: inf-0-fe has 0 of at least 1 pods ready";
     let text = report(&mut deployed);
     assert!(text.ends_with(words), "{text}");
     deployed = deployed.with("inf-0-fe", "0r 1n");
-    assert!(report(&mut deployed).ends_with("; replica 2 has its turn"));
+    assert!(report(&mut deployed).ends_with("; updating replica 2"));
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn gangs_in_need_of_attention_are_listed_first() {
     ];
     assert_eq!(listed(&got), want);
     let words = message(&got.conditions, "Progressing");
-    assert!(words.ends_with("gangs: 2 running, 2 starting, 3 pending, 2 unhealthy"), "{words}");
+    assert!(words.ends_with("gangs: 1 running, 1 starting, 3 pending, 2 unhealthy"), "{words}");
 }
 
 /// Whoever looks at the set need not look at its gangs to know what is missing.

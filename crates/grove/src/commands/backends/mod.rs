@@ -21,25 +21,24 @@ use crate::{
     cluster::{Reach, block_on, failure},
 };
 
-/// Show which schedulers there are, whether they can be used, and what they can do.
+/// List schedulers, whether they are ready, and what they support.
 ///
-/// Without a name: one line for each scheduler that the operator of the cluster knows. With a name: what it can do,
-/// feature by feature.
+/// Without a name: one line per scheduler that the operator knows. With a name: its features.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove backends\n  \
     grove backends kai-scheduler\n  \
     grove backends --offline > capabilities.md\n\n\
-    Exit codes: 0 it was shown, 1 there is no such scheduler, 2 the cluster cannot be asked.")]
+    Exit codes: 0 it was shown, 1 there is no such scheduler, 2 the cluster cannot be reached.")]
 pub(crate) struct Backends {
-    /// Name of a scheduler, as pods carry it.
+    /// Scheduler name, as in schedulerName of pods.
     name: Option<String>,
 
-    /// Ask no cluster: print as Markdown what each scheduler can do, on each kind of cluster that it tells apart.
+    /// Print a Markdown table of what each scheduler supports, without a cluster.
     #[arg(long, conflicts_with_all = ["output", "kubeconfig", "context"])]
     offline: bool,
 
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Output,
 
@@ -126,7 +125,7 @@ fn offline(registry: &Registry, name: Option<&str>) -> io::Result<Outcome> {
 fn missing<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Outcome {
     let known: Vec<&str> = known.collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    anstream::eprintln!("grove: there is no scheduler backend {name:?}; there are: {known}");
+    anstream::eprintln!("grove: no scheduler backend {name:?}; known: {known}");
     Outcome::Findings
 }
 

@@ -51,8 +51,8 @@ impl Notes {
         let word = match answer {
             Answer::Native => "native",
             Answer::Emulated(_) => "emulated",
-            Answer::Reject(_) => "refused",
-            Answer::Pass(_) => "passed over",
+            Answer::Reject(_) => "rejected",
+            Answer::Pass(_) => "ignored",
         };
         let Some(note) = answer.note() else { return word.to_owned() };
         let number = self.0.iter().position(|it| *it == note).unwrap_or_else(|| {
@@ -96,10 +96,7 @@ mod tests {
         let line = |start: &str| text.lines().find(|it| it.starts_with(start)).unwrap();
         assert_eq!(line("| feature"), "| feature | tree | flat with topology | flat | plain |");
         assert_eq!(line("|---"), "|---|---|---|---|---|");
-        assert_eq!(
-            line("| SingleGroupGang"),
-            "| SingleGroupGang | native | native | native | passed over (1) |"
-        );
+        assert_eq!(line("| SingleGroupGang"), "| SingleGroupGang | native | native | native | ignored (1) |");
         assert!(
             line("1. ")
                 .starts_with("1. the API server does not serve PodGroups of scheduling.k8s.io/v1beta1"),
@@ -108,7 +105,7 @@ mod tests {
         // A note that was used before keeps its number.
         assert_eq!(
             line("| MultiGroupGang"),
-            "| MultiGroupGang | native | emulated (2) | emulated (2) | passed over (1) |"
+            "| MultiGroupGang | native | emulated (2) | emulated (2) | ignored (1) |"
         );
         let notes: Vec<&str> = text.lines().filter_map(|it| it.split_once(". ")).map(|it| it.1).collect();
         for (number, note) in notes.iter().enumerate() {

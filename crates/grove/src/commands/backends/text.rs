@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 400;
 /// A line for each.
 pub(super) fn list(backends: &[Backend]) -> String {
     if backends.is_empty() {
-        return "there is no SchedulerBackend; does an operator run?\n".to_owned();
+        return "no SchedulerBackends found: check that the operator is running\n".to_owned();
     }
     let mut table = Table::new(&["NAME", "DEFAULT", "READY", "VERSION", "REASON"], 2);
     for it in backends {
@@ -38,7 +38,7 @@ pub(super) fn one(backend: &Backend) -> String {
         Ready::Yes => "ready",
         Ready::No => "not ready",
         Ready::NotConfigured => "not configured",
-        Ready::Unknown => "not looked at yet",
+        Ready::Unknown => "not probed yet",
     };
     let mut words = vec![paint(state, tone(backend.ready))];
     words.extend(backend.default.then(|| "the default".to_owned()));
@@ -52,8 +52,8 @@ pub(super) fn one(backend: &Backend) -> String {
         let (tone, support) = match it.support {
             CapabilitySupport::Native => (Tone::Good, "native"),
             CapabilitySupport::Emulated => (Tone::Good, "emulated"),
-            CapabilitySupport::Pass => (Tone::Waiting, "passed over"),
-            CapabilitySupport::Reject => (Tone::Bad, "refused"),
+            CapabilitySupport::Pass => (Tone::Waiting, "ignored"),
+            CapabilitySupport::Reject => (Tone::Bad, "rejected"),
         };
         let note = cut(it.note.as_deref().unwrap_or_default(), MAX_TEXT);
         table.row(tone, [it.feature.clone(), support.to_owned(), note]);
@@ -92,26 +92,26 @@ mod tests {
     fn a_line_each() {
         let want = "\
 NAME                DEFAULT   READY            VERSION                              REASON
-default-scheduler   yes       yes              scheduling.k8s.io v1beta1 PodGroup   BackendInitialized: the scheduler is told of gangs; new ones have the form \"flat\"
+default-scheduler   yes       yes              scheduling.k8s.io v1beta1 PodGroup   BackendInitialized: gangs are scheduled as a unit; new gangs use the form \"flat\"
 kai-scheduler                 no                                                    BackendInitializationFailed: the cluster has no CRD podgroups.scheduling.run.ai that serves v2alpha2: install KAI 0.12 or newer
-volcano                       not configured                                        BackendNotConfigured: no profile of the operator's configuration asks for this scheduler
+volcano                       not configured                                        BackendNotConfigured: the operator's configuration has no profile for this scheduler
 ";
         assert_eq!(strip_str(&list(&three())).to_string(), want);
         assert!(DOCUMENTATION.contains(want), "docs/backends/README.md does not show it");
-        assert_eq!(list(&[]), "there is no SchedulerBackend; does an operator run?\n");
+        assert_eq!(list(&[]), "no SchedulerBackends found: check that the operator is running\n");
     }
 
     #[test]
     fn feature_by_feature() {
         let want = "\
 default-scheduler: ready, the default, scheduling.k8s.io v1beta1 PodGroup
-  the scheduler is told of gangs; new ones have the form \"flat\"
+  gangs are scheduled as a unit; new gangs use the form \"flat\"
 
 FEATURE                SUPPORT
 SingleGroupGang        native
-MultiGroupGang         emulated      one PodGroup with the minimum of every group
-RequiredTopologyGang   refused       the API server drops topology constraints
-Queue                  passed over   kube-scheduler has no queues
+MultiGroupGang         emulated   one PodGroup with the minimum of every group
+RequiredTopologyGang   rejected   the API server drops topology constraints
+Queue                  ignored    kube-scheduler has no queues
 ";
         assert_eq!(strip_str(&one(&three()[0])).to_string(), want);
     }

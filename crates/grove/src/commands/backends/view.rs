@@ -102,8 +102,8 @@ pub(super) mod tests {
     pub(in crate::commands::backends) fn three() -> Vec<Backend> {
         let condition = |status: &str, reason: &str, message: &str| json!({ "status": status, "reason": reason, "message": message });
         let no_crd = "the cluster has no CRD podgroups.scheduling.run.ai that serves v2alpha2: install KAI 0.12 or newer";
-        let told = "the scheduler is told of gangs; new ones have the form \"flat\"";
-        let not_asked = "no profile of the operator's configuration asks for this scheduler";
+        let told = "gangs are scheduled as a unit; new gangs use the form \"flat\"";
+        let not_asked = "the operator's configuration has no profile for this scheduler";
         let mut kube = object("default-scheduler", true, condition("True", "BackendInitialized", told));
         let status = kube.status.as_mut().unwrap();
         status.scheduler_version = Some("scheduling.k8s.io v1beta1 PodGroup".to_owned());
@@ -150,7 +150,7 @@ pub(super) mod tests {
             json!({
                 "name": "default-scheduler", "default": true, "ready": "yes",
                 "version": "scheduling.k8s.io v1beta1 PodGroup", "reason": "BackendInitialized",
-                "message": "the scheduler is told of gangs; new ones have the form \"flat\"",
+                "message": "gangs are scheduled as a unit; new gangs use the form \"flat\"",
                 "capabilities": [
                     { "feature": "SingleGroupGang", "support": "Native" },
                     { "feature": "MultiGroupGang", "support": "Emulated", "note": "one PodGroup with the minimum of every group" },

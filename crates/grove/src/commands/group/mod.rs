@@ -30,37 +30,37 @@ use crate::{
     printer::Printer,
 };
 
-/// Explain which group the pods of a manifest would be in, and why, without a cluster.
+/// Explain offline how the pod grouper would group the pods of a manifest.
 ///
-/// Reads YAML or JSON with any number of objects: pods and what owns them, or just workloads. For a workload without pods
-/// in the input pods are imagined from its templates. GroupingRules of the input are in force. What an API server fills in and is not there is shown as <uid>.
+/// Reads YAML or JSON with any number of objects: pods and their owners, or only workloads, whose pods are derived from
+/// their templates. GroupingRules in the input apply. UIDs that are not in the input are shown as <uid>.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove group --explain -f job.yaml\n  \
     kubectl get pod,replicaset,deployment -o yaml | grove group --explain -f - -o json\n\n\
     Exit codes: 0 all pods have a group or are left alone, 1 a pod cannot be grouped, 2 the input cannot be used.")]
 pub(crate) struct GroupCommand {
-    /// Say which group each pod is in, and why.
+    /// Show the group of each pod, and why.
     #[arg(long, required = true)]
     explain: bool,
 
-    /// File, folder, or - for standard input; may be given several times.
+    /// File, folder, or - for standard input; repeatable.
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// Label that names the queue.
+    /// Label key for the queue.
     #[arg(long, value_name = "KEY", default_value = "kai.scheduler/queue")]
     queue_label_key: String,
 
-    /// Label that names the pool of nodes.
+    /// Label key for the node pool.
     #[arg(long, value_name = "KEY", default_value = "kai.scheduler/node-pool")]
     nodepool_label_key: String,
 
-    /// PriorityClass that the cluster has, beside those of the input; may be given several times.
+    /// PriorityClass that exists in the cluster, in addition to those of the input; repeatable.
     #[arg(long, value_name = "NAME", default_values = ["train", "build-preemptible", "build", "inference"])]
     priority_class: Vec<String>,
 
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }
@@ -92,7 +92,7 @@ impl GroupCommand {
         let pods = explain::explain(&objects, hub, &settings, &mut report);
         if pods.is_empty() && report.outcome() == Outcome::Success {
             report.print_aside()?;
-            let text = "no pod in the input, and no workload with a pod template at a known place";
+            let text = "no pods in the input, and no workload with a known pod template";
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         let outcome = report.outcome();

@@ -33,15 +33,15 @@ use self::{
 };
 use crate::cli::Outcome;
 
-/// Print what an installation needs: CRDs, rights, configuration, Deployment and webhooks.
+/// Print the manifests of an installation: CRDs, RBAC, configuration, Deployment and webhooks.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove manifests --image registry.example.com/grove:1.0 | kubectl apply --server-side -f -\n  \
     grove manifests --config operator.yaml --explain-rights\n  \
     grove manifests --only ClusterRole,Role\n\n\
-    `--server-side` because the CRDs are larger than what kubectl can keep in an annotation.")]
+    Use `--server-side`: the CRDs are too large for kubectl's last-applied annotation.")]
 pub(crate) struct Manifests {
-    /// The operator's configuration [default: leader election and upstream's ports].
+    /// Operator configuration file [default: leader election and upstream's ports].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -49,39 +49,39 @@ pub(crate) struct Manifests {
     #[arg(short, long, value_name = "NAME", default_value = "grove-system")]
     namespace: String,
 
-    /// Image with this program.
+    /// Image with the grove binary.
     #[arg(long, default_value = concat!("grove:", env!("CARGO_PKG_VERSION")))]
     image: String,
 
-    /// Image with grove-initc, for pods that start in order.
+    /// Image with grove-initc, for start order.
     #[arg(long, value_name = "IMAGE", default_value = concat!("grove-initc:", env!("CARGO_PKG_VERSION")))]
     init_image: String,
 
-    /// Operators, of which one works and all serve webhooks [default: 2 with leader election, else 1].
+    /// Operator replicas: one is the leader, all serve webhooks [default: 2 with leader election, else 1].
     #[arg(long, value_name = "COUNT")]
     replicas: Option<i32>,
 
-    /// The operator runs outside of the cluster and serves webhooks at this address: no ConfigMap, Service or Deployment.
+    /// URL of webhooks served outside of the cluster; prints no ConfigMap, Service or Deployment.
     #[arg(long, value_name = "URL", conflicts_with_all = ["image", "init_image", "replicas", "priority_class"])]
     webhook_url: Option<String>,
 
-    /// Authority of the webhook certificate, where the operator does not make it (certProvisionMode: manual).
+    /// CA bundle of the webhook certificate (with certProvisionMode: manual).
     #[arg(long, value_name = "FILE")]
     ca_bundle: Option<PathBuf>,
 
-    /// Annotation of the webhook configurations, for whoever fills in the authority (certProvisionMode: manual).
+    /// Annotation of the webhook configurations, for instance for a CA injector (with certProvisionMode: manual).
     #[arg(long, value_name = "KEY=VALUE")]
     webhook_annotation: Vec<String>,
 
-    /// Give the operator a PriorityClass of its own, so that it is among the last to be evicted.
+    /// Create a PriorityClass for the operator, so that it is evicted last.
     #[arg(long)]
     priority_class: bool,
 
-    /// Print what the pod grouper needs, instead of what the operator needs.
+    /// Print the manifests of the pod grouper instead of the operator.
     #[arg(long, conflicts_with_all = ["config", "init_image", "webhook_url", "ca_bundle", "webhook_annotation", "priority_class", "explain_rights"])]
     pod_grouper: bool,
 
-    /// Schedulers whose pods the pod grouper groups; may be given several times.
+    /// Schedulers whose pods the pod grouper groups; repeatable.
     #[arg(
         long = "scheduler-name",
         value_name = "NAME",
@@ -90,11 +90,11 @@ pub(crate) struct Manifests {
     )]
     schedulers: Vec<String>,
 
-    /// The pod grouper's flag of the same name: namespaces whose pods are grouped.
+    /// Namespaces whose pods the pod grouper groups.
     #[arg(long, value_name = "KEY=VALUE,...", requires = "pod_grouper")]
     namespace_label_selector: Option<String>,
 
-    /// Likewise: the ConfigMap with defaults of kinds, as NAMESPACE/NAME.
+    /// ConfigMap with the pod grouper's defaults by kind, as NAMESPACE/NAME.
     #[arg(long, value_name = "NAMESPACE/NAME", requires = "pod_grouper")]
     default_priorities_configmap: Option<String>,
 
@@ -106,7 +106,7 @@ pub(crate) struct Manifests {
     #[arg(long)]
     no_crds: bool,
 
-    /// Only objects of these kinds.
+    /// Print only objects of these kinds.
     #[arg(
         long,
         value_enum,
@@ -117,7 +117,7 @@ pub(crate) struct Manifests {
     )]
     only: Vec<Kind>,
 
-    /// Print the operator's rights and what each is for, as a Markdown table, instead of manifests.
+    /// Print a Markdown table of the operator's RBAC rules and their reasons, instead of manifests.
     #[arg(long)]
     explain_rights: bool,
 }

@@ -50,20 +50,23 @@ pub(super) async fn undo(question: &Question, to_revision: Option<i64>) -> io::R
     };
     let number = back.revision;
     let Some(template) = back.template else {
-        let message = format!("{} has the template of revision {number} already", set_name(question));
+        let message = format!("{} already has the template of revision {number}", set_name(question));
         return Ok(Done::Said(action(question, false, Some(number), message)));
     };
     let version = found.set.metadata.resource_version.as_deref().unwrap_or_default();
     let patch = undo::patch(version, &template);
     match change(question, &patch).await {
         Err(kube::Error::Api(status)) if status.is_conflict() => {
-            Ok(Done::Refused("somebody else changed the set meanwhile; look at it and try again".to_owned()))
+            Ok(Done::Refused("the set was changed concurrently; check it and try again".to_owned()))
         }
         Err(error) => Err(failure(&question.server, &error)),
         Ok(after) => {
-            let waits = if is_paused(&after) { "; it is paused: resume it to replace pods" } else { "" };
-            let message =
-                format!("{} has the template of revision {number} again{waits}", set_name(question));
+            let waits = if is_paused(&after) {
+                "; updates are paused: `grove rollout resume` replaces pods"
+            } else {
+                ""
+            };
+            let message = format!("{} rolled back to revision {number}{waits}", set_name(question));
             Ok(Done::Said(action(question, true, Some(number), message)))
         }
     }
@@ -74,14 +77,14 @@ pub(super) async fn pause(question: &Question, paused: bool) -> io::Result<Done>
     let Some(found) = read(question).await? else { return Ok(Done::NoSet) };
     let set = set_name(question);
     if is_paused(&found.raw.data) == paused {
-        let word = if paused { "paused already" } else { "not paused" };
+        let word = if paused { "already paused" } else { "not paused" };
         return Ok(Done::Said(action(question, false, None, format!("{set} is {word}"))));
     }
     let patch = json!({ "spec": { "updateStrategy": { "paused": paused } } });
     let after = change(question, &patch).await.map_err(|error| failure(&question.server, &error))?;
     // A server leaves out what its definitions do not know, and says nothing.
     if is_paused(&after) != paused {
-        let why = "the cluster's definition of PodCliqueSet cannot be paused; renew it: \
+        let why = "the cluster's PodCliqueSet CRD has no spec.updateStrategy.paused; update it: \
                    grove crds | kubectl apply --server-side -f -";
         return Ok(Done::Refused(why.to_owned()));
     }

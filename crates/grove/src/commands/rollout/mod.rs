@@ -34,44 +34,44 @@ use crate::{
     printer::Printer,
 };
 
-/// Follow updates of a set, and go back to an earlier template.
+/// Follow, pause, resume and undo updates of a PodCliqueSet.
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  \
     grove rollout status chat --watch\n  \
     grove rollout history chat\n  \
     grove rollout undo chat --to-revision 3\n\n\
-    Exit codes: 0 all is well, 1 there is no such set or revision, or the update makes no progress, \
-    2 the cluster cannot be asked.")]
+    Exit codes: 0 success, 1 no such set or revision, or the update is stuck, 2 the cluster cannot be \
+    reached.")]
 pub(crate) enum Rollout {
-    /// Show what is updated, what is being replaced and what that waits for.
+    /// Show the progress of an update and what it waits for.
     Status {
         #[command(flatten)]
         which: Which,
 
-        /// Show it again whenever it changes, until the update has ended or makes no progress.
+        /// Update on every change, until the rollout is complete or stuck.
         #[arg(short, long)]
         watch: bool,
     },
-    /// List the templates that the set has had, and what each changed.
+    /// List revisions of the template and their changes.
     History {
         #[command(flatten)]
         which: Which,
     },
-    /// Put an earlier template back: images and everything else of its pods, and no replicas.
+    /// Roll back to an earlier revision of the pod templates; replicas stay as they are.
     Undo {
         #[command(flatten)]
         which: Which,
 
-        /// Number of the revision [default: the last one that is not what the set says now].
+        /// Revision to roll back to [default: the newest that differs from the current template].
         #[arg(long, value_name = "NUMBER")]
         to_revision: Option<i64>,
     },
-    /// Stop replacing pods, and keep changes of the template from reaching any.
+    /// Pause updates: no pod is replaced, and template changes wait.
     Pause {
         #[command(flatten)]
         which: Which,
     },
-    /// Go on with what was paused.
+    /// Resume a paused update.
     Resume {
         #[command(flatten)]
         which: Which,
@@ -84,11 +84,11 @@ pub(crate) struct Which {
     /// Name of a PodCliqueSet.
     name: String,
 
-    /// Namespace [default: that of the context].
+    /// Namespace [default: the context's].
     #[arg(short, long)]
     namespace: Option<String>,
 
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 
@@ -180,7 +180,7 @@ fn show(format: Format, value: &impl Serialize, text: impl FnOnce() -> String) -
 fn missing(question: &Question) -> Outcome {
     let namespace = question.namespace.as_deref().unwrap_or_default();
     let set = question.set.as_deref().unwrap_or_default();
-    anstream::eprintln!("grove: there is no PodCliqueSet {set:?} in namespace {namespace:?}");
+    anstream::eprintln!("grove: no PodCliqueSet {set:?} in namespace {namespace:?}");
     Outcome::Findings
 }
 

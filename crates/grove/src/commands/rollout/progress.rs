@@ -17,6 +17,8 @@ use crate::commands::status::{
 const UPDATE_IN_PROGRESS: &str = "UpdateInProgress";
 /// Its reason where nothing has moved for too long.
 const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
+/// Its reason where the template was changed while updates are paused: no pod has the change.
+const PAUSED: &str = "UpdatePaused";
 /// Condition of a set some of whose pods are of an older template.
 const UPDATE_PENDING: &str = "UpdatePending";
 
@@ -29,6 +31,9 @@ pub(super) struct Progress {
     pub(super) state: State,
     pub(super) strategy: UpdateStrategyType,
     pub(super) paused: bool,
+    /// Whether the template was changed and waits until updates are resumed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) change_pending: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started_at: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +130,10 @@ impl Progress {
         let progress = status.update_progress.clone().unwrap_or_default();
         let updating: Vec<usize> =
             progress.currently_updating.iter().map(|it| number(it.replica_index)).collect();
-        let view = Around { seen, set, roles: &roles, updating: &updating };
+        let pending = condition(&status.conditions, UPDATE_PENDING).filter(|it| it.status == "True");
+        let paused = set.spec.update_strategy.as_ref().is_some_and(|it| it.paused);
+        let change_pending = paused && pending.is_some_and(|it| it.reason == PAUSED);
+        let view = Around { seen, set, roles: &roles, updating: &updating, change_pending };
         let groups = seen.groups.values().filter(|it| belongs(*it, set)).map(|it| view.group(it));
         let cliques = seen.cliques.values().filter(|it| belongs(*it, set));
         let standalone = cliques.filter(|it| label(*it, labels::SCALING_GROUP).is_empty());
@@ -144,7 +152,9 @@ impl Progress {
             paused: strategy.paused,
             started_at: progress.update_started_at,
             ended_at: progress.update_ended_at,
-            updated_replicas: number(status.updated_replicas),
+            change_pending,
+            // What the operator counts is of the template in use.
+            updated_replicas: if change_pending { 0 } else { number(status.updated_replicas) },
             wanted_replicas: number(set.spec.replicas),
             message: said.map(|it| it.message.clone()).unwrap_or_default(),
             units,
@@ -159,6 +169,8 @@ struct Around<'a> {
     set: &'a PodCliqueSet,
     roles: &'a [Role],
     updating: &'a [usize],
+    /// Whether the newest template has reached nothing.
+    change_pending: bool,
 }
 
 impl Around<'_> {
@@ -210,6 +222,10 @@ impl Around<'_> {
     }
 
     fn finished(&self, mut unit: Unit, is_done: bool, is_its: impl Fn(&Role) -> bool) -> Unit {
+        if self.change_pending {
+            (unit.state, unit.updated, unit.replacing) = (Turn::Waiting, 0, None);
+            return unit;
+        }
         unit.state = match is_done {
             true => Turn::Done,
             false if self.updating.contains(&unit.replica) => Turn::Updating,

@@ -87,25 +87,21 @@ async fn undo_puts_the_image_back_and_leaves_the_replicas() {
     let server = chat().await;
     let ask = question(&server, "chat");
     let done = said(act::undo(&ask, None).await.unwrap());
-    assert_eq!(done, (true, Some(1), "chat has the template of revision 1 again".to_owned()));
+    assert_eq!(done, (true, Some(1), "chat rolled back to revision 1".to_owned()));
     let clique = get(&server).await.spec.template.cliques[0].clone();
     assert_eq!(clique.spec.pod_spec.containers[0].image.as_deref(), Some("x:1"));
     assert_eq!(clique.spec.replicas, Some(5));
 
     // And back again, by number; a second time there is nothing to do.
     let done = said(act::undo(&ask, Some(2)).await.unwrap());
-    assert_eq!(done, (true, Some(2), "chat has the template of revision 2 again".to_owned()));
+    assert_eq!(done, (true, Some(2), "chat rolled back to revision 2".to_owned()));
     let before = get(&server).await.metadata.resource_version;
     let done = said(act::undo(&ask, Some(2)).await.unwrap());
-    assert_eq!(done, (false, Some(2), "chat has the template of revision 2 already".to_owned()));
+    assert_eq!(done, (false, Some(2), "chat already has the template of revision 2".to_owned()));
     assert_eq!(get(&server).await.metadata.resource_version, before);
 
     let none = act::undo(&ask, Some(9)).await.unwrap();
-    assert_eq!(
-        none,
-        Done::Refused("there is no revision 9; there are: 1, 2".to_owned()),
-        "it is of a namesake"
-    );
+    assert_eq!(none, Done::Refused("no revision 9; available: 1, 2".to_owned()), "it is of a namesake");
     assert_eq!(act::undo(&question(&server, "other"), None).await.unwrap(), Done::NoSet);
 }
 
@@ -124,7 +120,7 @@ async fn undo_does_not_write_over_the_change_of_another() {
 
     // And that is told.
     server.before_write(|_| Fault::refuse(409, "Conflict", "the object has been modified"));
-    let want = "somebody else changed the set meanwhile; look at it and try again";
+    let want = "the set was changed concurrently; check it and try again";
     assert_eq!(act::undo(&ask, None).await.unwrap(), Done::Refused(want.to_owned()));
 }
 
@@ -139,10 +135,10 @@ async fn pause_and_resume_set_the_field_once() {
     assert_eq!(done, (true, None, "chat is paused".to_owned()));
     assert!(get(&server).await.spec.update_strategy.unwrap().paused);
     let done = said(act::pause(&ask, true).await.unwrap());
-    assert_eq!(done, (false, None, "chat is paused already".to_owned()));
+    assert_eq!(done, (false, None, "chat is already paused".to_owned()));
 
     let done = said(act::undo(&ask, None).await.unwrap());
-    let want = "chat has the template of revision 1 again; it is paused: resume it to replace pods";
+    let want = "chat rolled back to revision 1; updates are paused: `grove rollout resume` replaces pods";
     assert_eq!(done.2, want);
     let done = said(act::pause(&ask, false).await.unwrap());
     assert_eq!(done, (true, None, "chat is resumed".to_owned()));

@@ -52,22 +52,32 @@ fn words(progress: &Progress) -> (Tone, String) {
     let since = |it: Option<&grove_api::wire::Time>| it.map(|it| it.0.to_string()).unwrap_or_default();
     let started = since(progress.started_at.as_ref());
     match progress.state {
-        State::Never => (Tone::Good, "the template was never changed".to_owned()),
-        State::Unseen => (Tone::Waiting, "the operator has not seen the newest change yet".to_owned()),
-        State::Running => (Tone::Waiting, format!("being updated since {started}, {replicas}")),
+        State::Never => (Tone::Good, "the template has not changed since the set was created".to_owned()),
+        State::Unseen => (Tone::Waiting, "the operator has not observed the newest change yet".to_owned()),
+        State::Running => (Tone::Waiting, format!("updating since {started}, {replicas}")),
+        State::Paused if progress.change_pending => (
+            Tone::Waiting,
+            format!(
+                "paused with a change pending, {replicas}; `grove rollout resume {}` starts it",
+                progress.name
+            ),
+        ),
         State::Paused => (Tone::Waiting, format!("paused, {replicas}")),
-        State::Stuck => (Tone::Bad, format!("no progress; being updated since {started}, {replicas}")),
+        State::Stuck => (
+            Tone::Bad,
+            format!("stuck: no progress within the deadline; updating since {started}, {replicas}"),
+        ),
         State::Ended if !progress.message.is_empty() => {
-            (Tone::Waiting, format!("nothing is replaced any more, {replicas}"))
+            (Tone::Waiting, format!("no more pods are replaced, {replicas}"))
         }
-        State::Ended => (Tone::Good, format!("updated, ended at {}", since(progress.ended_at.as_ref()))),
+        State::Ended => (Tone::Good, format!("complete since {}", since(progress.ended_at.as_ref()))),
     }
 }
 
 fn row(table: &mut Table, unit: &Unit) {
     let (tone, state) = match unit.state {
-        Turn::Updating => (Tone::Waiting, "being updated"),
-        Turn::Waiting => (Tone::Waiting, "waits for its turn"),
+        Turn::Updating => (Tone::Waiting, "updating"),
+        Turn::Waiting => (Tone::Waiting, "waiting"),
         Turn::Done => (Tone::Good, "done"),
     };
     let things = match unit.kind {
@@ -88,7 +98,7 @@ fn row(table: &mut Table, unit: &Unit) {
 /// Which templates there were.
 pub(super) fn history(history: &History, now: Timestamp) -> String {
     if history.revisions.is_empty() {
-        return format!("no template of {} is kept yet; does an operator run?\n", history.name);
+        return format!("no revisions of {} yet: check that the operator is running\n", history.name);
     }
     let mut table = Table::new(&["REVISION", "AGE", "CHANGE"], 0);
     for it in &history.revisions {
@@ -104,9 +114,9 @@ pub(super) fn history(history: &History, now: Timestamp) -> String {
 }
 
 fn changes(revision: &Revision) -> Vec<String> {
-    let Some(changes) = &revision.changes else { return vec!["the first that is kept".to_owned()] };
+    let Some(changes) = &revision.changes else { return vec!["oldest kept revision".to_owned()] };
     if changes.is_empty() {
-        return vec!["nothing that pods have".to_owned()];
+        return vec!["no change to pods".to_owned()];
     }
     let mut lines: Vec<String> = changes.iter().take(MAX_CHANGES).map(sentence).collect();
     if let Some(more) = changes.len().checked_sub(MAX_CHANGES).filter(|it| *it > 0) {
@@ -120,8 +130,8 @@ fn sentence(change: &Change) -> String {
     let field = cut(&change.field, MAX_TEXT);
     match (&change.from, &change.to) {
         (Some(from), Some(to)) => format!("{field}: {} → {}", value(from), value(to)),
-        (None, Some(to)) => format!("{field}: new: {}", value(to)),
-        (Some(from), None) => format!("{field}: gone, was {}", value(from)),
+        (None, Some(to)) => format!("{field}: added: {}", value(to)),
+        (Some(from), None) => format!("{field}: removed, was {}", value(from)),
         (None, None) => field,
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn choose(
         let Some(found) = revisions.iter().find(|it| number(it) == wanted) else {
             let known: Vec<String> = revisions.iter().map(|it| number(it).to_string()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(format!("there is no revision {wanted}; there are: {known}"));
+            return Err(format!("no revision {wanted}; available: {known}"));
         };
         return back(template, found);
     }
@@ -43,7 +43,7 @@ pub(super) fn choose(
             return Ok(back);
         }
     }
-    Err("there is no earlier template to go back to".to_owned())
+    Err("there is no earlier revision to roll back to".to_owned())
 }
 
 fn back(template: &Value, revision: &ControllerRevision) -> Result<Back, String> {
@@ -164,7 +164,7 @@ mod tests {
         let all = [revision(1, &written)];
         assert_eq!(
             choose(&template("x:1", 1), &all, None),
-            Err("there is no earlier template to go back to".to_owned())
+            Err("there is no earlier revision to roll back to".to_owned())
         );
         assert_eq!(choose(&template("x:1", 1), &all, Some(1)), Ok(Back { revision: 1, template: None }));
     }
@@ -175,11 +175,8 @@ mod tests {
         let got = choose(&template("x:2", 1), &all, Some(1)).unwrap();
         assert_eq!((got.revision, got.template), (1, Some(template("x:1", 1))));
         let no = |wanted| choose(&template("x:2", 1), &all, Some(wanted)).unwrap_err();
-        assert_eq!(no(2), "there is no revision 2; there are: 1, 3");
-        assert_eq!(
-            choose(&template("x:2", 1), &[], Some(2)).unwrap_err(),
-            "there is no revision 2; there are: none"
-        );
+        assert_eq!(no(2), "no revision 2; available: 1, 3");
+        assert_eq!(choose(&template("x:2", 1), &[], Some(2)).unwrap_err(), "no revision 2; available: none");
     }
 
     #[test]

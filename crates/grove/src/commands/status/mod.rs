@@ -26,33 +26,33 @@ use crate::{
     printer::Printer,
 };
 
-/// Show what runs, what is awaited and why.
+/// Show what is running, what is not, and why.
 ///
-/// Without a name: one line for each PodCliqueSet. With a name: its gangs, groups and roles, how many pods are ready of
-/// those that are wanted, and what the others wait for.
+/// Without a name: one line per PodCliqueSet. With a name: its gangs, scaling groups and roles, how many pods are ready,
+/// and what the others wait for.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove status\n  \
     grove status chat -w\n  \
     grove status -A -o json\n\n\
-    Exit codes: 0 it was shown, 1 there is no such set, 2 the cluster cannot be asked.")]
+    Exit codes: 0 success, 1 no such set, 2 the cluster cannot be reached.")]
 pub(crate) struct Status {
     /// Name of a PodCliqueSet.
     set: Option<String>,
 
-    /// Namespace [default: that of the context].
+    /// Namespace [default: the context's].
     #[arg(short, long)]
     namespace: Option<String>,
 
-    /// Sets of all namespaces.
+    /// PodCliqueSets of all namespaces.
     #[arg(short = 'A', long, conflicts_with_all = ["namespace", "set"])]
     all_namespaces: bool,
 
-    /// Show it again whenever it changes, until Ctrl-C.
+    /// Update on every change, until Ctrl-C.
     #[arg(short, long)]
     watch: bool,
 
-    /// How to print it; JSON is complete, text shows what needs attention first.
+    /// Output format; JSON is complete, text shows problems first.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 
@@ -129,6 +129,6 @@ fn view(question: &Question, seen: &Seen) -> Option<View> {
 fn missing(question: &Question) -> Outcome {
     let namespace = question.namespace.as_deref().unwrap_or_default();
     let set = question.set.as_deref().unwrap_or_default();
-    anstream::eprintln!("grove: there is no PodCliqueSet {set:?} in namespace {namespace:?}");
+    anstream::eprintln!("grove: no PodCliqueSet {set:?} in namespace {namespace:?}");
     Outcome::Findings
 }

@@ -1,11 +1,14 @@
 //! All sets, a line each: a pure function of the objects, and of few kinds of them.
 
-use grove_api::{constants::phases, wire::PodCliqueSet};
+use grove_api::{
+    constants::{conditions as names, phases},
+    wire::{PodCliqueSet, PodGang},
+};
 use kube::ResourceExt;
 use serde::Serialize;
 
 use super::{
-    screen::{State, condition},
+    screen::{State, condition, is_blocked},
     seen::{Seen, belongs, number, wanted},
 };
 
@@ -25,13 +28,16 @@ pub(super) struct Line {
     pub(super) namespace: String,
     pub(super) name: String,
     pub(super) state: State,
+    /// Whether pods are rejected, so that nothing more is to come by itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) blocked: bool,
     pub(super) available_replicas: usize,
     pub(super) wanted_replicas: usize,
     pub(super) ready_pods: usize,
     pub(super) wanted_pods: usize,
     pub(super) running_gangs: usize,
     pub(super) gangs: usize,
-    /// What it lacks; empty where it lacks nothing.
+    /// What it lacks, or what waits; empty where there is nothing.
     pub(super) awaited: String,
 }
 
@@ -45,29 +51,40 @@ impl Line {
     fn of(seen: &Seen, set: &PodCliqueSet) -> Self {
         let cliques = || seen.cliques.values().filter(|it| belongs(*it, set));
         let gangs = || seen.gangs.values().filter(|it| belongs(*it, set));
-        let is_running = |phase: &str| phase == phases::RUNNING || phase == phases::SUCCEEDED;
         let status = set.status.as_ref();
-        let available = status
-            .and_then(|it| condition(&it.conditions, grove_api::constants::conditions::available::TYPE));
-        let lacking = available.filter(|it| it.status == "False");
+        let says = |type_: &str, value: &str| {
+            condition(&status?.conditions, type_)
+                .filter(|it| it.status == value)
+                .map(|it| it.message.as_str())
+        };
+        // "1 of 2 replicas are available; what is missing": the first half stands in a column.
+        let lacking =
+            says(names::available::TYPE, "False").map(|it| it.split_once("; ").map_or(it, |it| it.1));
+        let awaited = says(names::REPLICA_FAILURE, "True")
+            .or(lacking)
+            .or_else(|| says(names::update_pending::TYPE, "True"));
         Self {
             namespace: set.namespace().unwrap_or_default(),
             name: set.name_any(),
             state: State::of(set),
+            blocked: is_blocked(set),
             available_replicas: number(status.map_or(0, |it| it.available_replicas)),
             wanted_replicas: number(set.spec.replicas),
             ready_pods: cliques()
                 .map(|it| number(it.status.as_ref().map_or(0, |it| it.ready_replicas)))
                 .sum(),
             wanted_pods: cliques().map(wanted).sum(),
-            running_gangs: gangs()
-                .filter(|it| it.status.as_ref().is_some_and(|it| is_running(&it.phase)))
-                .count(),
+            running_gangs: gangs().filter(|it| is_running(it)).count(),
             gangs: gangs().count(),
-            // "1 of 2 replicas are available; what is missing": the first half stands in a column.
-            awaited: lacking
-                .map(|it| it.message.split_once("; ").map_or(it.message.as_str(), |it| it.1).to_owned())
-                .unwrap_or_default(),
+            awaited: awaited.unwrap_or_default().to_owned(),
         }
     }
+}
+
+/// One that fell below its minimum keeps its phase for a while.
+fn is_running(gang: &PodGang) -> bool {
+    let Some(status) = &gang.status else { return false };
+    let is_unhealthy =
+        condition(&status.conditions, names::pod_gang::UNHEALTHY).is_some_and(|it| it.status == "True");
+    !is_unhealthy && (status.phase == phases::RUNNING || status.phase == phases::SUCCEEDED)
 }

@@ -72,7 +72,7 @@ fn why(around: &Around<'_>, pod: &Pod) -> Option<String> {
         return Some("being deleted".to_owned());
     }
     if phase(pod) == "Succeeded" {
-        return Some("ended with success".to_owned());
+        return Some("completed".to_owned());
     }
     if phase(pod) == "Failed" {
         let status = pod.status.as_ref();
@@ -89,7 +89,7 @@ fn why(around: &Around<'_>, pod: &Pod) -> Option<String> {
 fn gate(around: &Around<'_>, pod: &Pod) -> Option<String> {
     let gates = pod.spec.as_ref().and_then(|it| it.scheduling_gates.as_deref()).unwrap_or_default();
     if let Some(other) = gates.iter().find(|it| it.name != gates::POD_GANG_PENDING) {
-        return Some(format!("held back by the scheduling gate {}", other.name));
+        return Some(format!("gated by {}, which Grove does not manage", other.name));
     }
     gates.first()?;
     let gang = label(pod, labels::POD_GANG);
@@ -101,15 +101,15 @@ fn gate(around: &Around<'_>, pod: &Pod) -> Option<String> {
     let is_placed = scheduled.is_some_and(|it| it.status == "True");
     let base = label(pod, labels::BASE_POD_GANG);
     Some(if !is_complete {
-        format!("held back until every pod of gang {gang} exists")
+        format!("gated until every pod of gang {gang} exists")
     } else if waits_for_base && !base.is_empty() {
-        format!("held back until gang {base} is bound")
+        format!("gated until its base gang {base} is scheduled")
     } else if let Some(others) = others {
-        format!("held back: {}", others.message)
+        format!("gated: {}", others.message)
     } else if is_placed {
-        "about to be let go; the minima of the set's other gangs go first".to_owned()
+        "gated until the other gangs of the set have their minimum scheduled".to_owned()
     } else {
-        "about to be let go".to_owned()
+        "scheduling gate about to be removed".to_owned()
     })
 }
 
@@ -119,9 +119,12 @@ fn place(pod: &Pod) -> Option<String> {
     if spec.and_then(|it| it.node_name.as_deref()).is_some_and(|it| !it.is_empty()) {
         return None;
     }
-    let refused = says(pod, "PodScheduled", "False").and_then(|it| it.message.as_deref());
+    // The API server's word about gates stays for a moment after they are removed; it is not the scheduler's.
+    let said =
+        says(pod, "PodScheduled", "False").filter(|it| it.reason.as_deref() != Some("SchedulingGated"));
+    let refused = said.and_then(|it| it.message.as_deref());
     if let Some(message) = refused.filter(|it| !it.is_empty()) {
-        return Some(format!("the scheduler finds no place: {message}"));
+        return Some(format!("the scheduler cannot place it: {message}"));
     }
     let scheduler = spec.and_then(|it| it.scheduler_name.as_deref()).unwrap_or_default();
     Some(format!("waiting for the scheduler {scheduler}").trim_end().to_owned())

@@ -28,6 +28,9 @@ pub(in crate::commands) struct Screen {
     pub(in crate::commands) namespace: String,
     pub(in crate::commands) name: String,
     pub(in crate::commands) state: State,
+    /// Whether pods are rejected, so that nothing more is to come by itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::commands) blocked: bool,
     pub(in crate::commands) available_replicas: usize,
     pub(in crate::commands) wanted_replicas: usize,
     /// What the operator says, in sentences.
@@ -111,6 +114,7 @@ impl Screen {
             namespace: set.namespace().unwrap_or_default(),
             name: set.name_any(),
             state: State::of(set),
+            blocked: is_blocked(set),
             available_replicas: number(status.available_replicas),
             wanted_replicas: number(set.spec.replicas),
             notes: notes(set),
@@ -138,16 +142,27 @@ impl State {
         }
     }
 
-    pub(in crate::commands) fn words(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::AvailableProgressing => "more is to come",
-            Self::Progressing => "in progress",
-            Self::Unavailable => "not available",
-            Self::Unseen => "not seen by an operator yet; does one run?",
-            Self::Deleting => "being deleted",
+    /// In words; a set whose pods are rejected is not in progress.
+    pub(in crate::commands) fn words(self, is_blocked: bool) -> &'static str {
+        match (self, is_blocked) {
+            (Self::Unseen, _) => "not reconciled yet: check that the operator is running",
+            (Self::Deleting, _) => "being deleted",
+            (Self::Available | Self::AvailableProgressing, true) => {
+                "available, but more pods cannot be created"
+            }
+            (Self::Progressing | Self::Unavailable, true) => "blocked: pods cannot be created",
+            (Self::Available, false) => "available",
+            (Self::AvailableProgressing, false) => "available, in progress",
+            (Self::Progressing, false) => "in progress",
+            (Self::Unavailable, false) => "not available",
         }
     }
+}
+
+/// Whether the API server, or the scheduler's backend, rejects pods of a set.
+pub(in crate::commands) fn is_blocked(set: &PodCliqueSet) -> bool {
+    let conditions = set.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+    condition(conditions, names::REPLICA_FAILURE).is_some_and(|it| it.status == "True")
 }
 
 impl Group {
@@ -246,12 +261,12 @@ fn awaited(conditions: &[Condition]) -> String {
         return format!("pods cannot be created: {}", refused.message);
     }
     if let Some(unhealthy) = says(pod_gang::UNHEALTHY, "True") {
-        return format!("below its minimum: {}", unhealthy.message);
+        return format!("below minAvailable: {}", unhealthy.message);
     }
     let waits = [pod_gang::INITIALIZED, pod_gang::SCHEDULED, pod_gang::READY];
     let Some(waits) = waits.iter().find_map(|it| says(it, "False")) else { return String::new() };
     match waits.reason.as_str() {
-        pod_gang::UNSCHEDULABLE => format!("the scheduler finds no place: {}", waits.message),
+        pod_gang::UNSCHEDULABLE => format!("the scheduler cannot place it: {}", waits.message),
         pod_gang::WAITING_FOR_SCHEDULER => format!("waiting for the scheduler: {}", waits.message),
         _ => waits.message.clone(),
     }
@@ -272,7 +287,7 @@ fn notes(set: &PodCliqueSet) -> Vec<String> {
     note(names::REPLICA_FAILURE, &["True"], "pods cannot be created: ");
     note(names::RESTART_BUDGET_EXHAUSTED, &["True"], "");
     note(names::topology_levels_unavailable::TYPE, &["True", "Unknown"], "topology: ");
-    note(names::SCHEDULER_CAPABILITY_GAP, &["True"], "the scheduler passes over something: ");
+    note(names::SCHEDULER_CAPABILITY_GAP, &["True"], "ignored by the scheduler: ");
     note(names::update_pending::TYPE, &["True"], "");
     let errors = status.last_errors.iter().take(MAX_ERRORS);
     notes.extend(errors.map(|it| format!("error {}: {}", it.code, it.description)));

@@ -23,21 +23,21 @@ const MAX_AWAITED: usize = 100;
 /// The table of all sets.
 pub(super) fn overview(overview: &Overview) -> String {
     if overview.sets.is_empty() {
-        return "there is no PodCliqueSet\n".to_owned();
+        return "no PodCliqueSets found\n".to_owned();
     }
     let mut table = Table::new(&["NAMESPACE", "NAME", "REPLICAS", "PODS", "GANGS", "STATE"], 5);
     for set in &overview.sets {
         let awaited =
             if set.awaited.is_empty() { String::new() } else { format!(": {}", short(&set.awaited)) };
         table.row(
-            colour(set.state),
+            colour(set.state, set.blocked),
             [
                 set.namespace.clone(),
                 set.name.clone(),
                 of(set.available_replicas, set.wanted_replicas),
                 of(set.ready_pods, set.wanted_pods),
                 of(set.running_gangs, set.gangs),
-                format!("{}{awaited}", set.state.words()),
+                format!("{}{awaited}", set.state.words(set.blocked)),
             ],
         );
     }
@@ -49,10 +49,10 @@ pub(super) fn screen(screen: &Screen) -> String {
     let mut out = String::new();
     let title = format!("{} in namespace {}", screen.name, screen.namespace);
     let mut state = format!("{} replicas available", of(screen.available_replicas, screen.wanted_replicas));
-    if screen.state != State::Available {
-        state = format!("{state}, {}", screen.state.words());
+    if screen.state != State::Available || screen.blocked {
+        state = format!("{state}, {}", screen.state.words(screen.blocked));
     }
-    line(&mut out, &format!("{}: {}", title.bold(), paint(&state, colour(screen.state))));
+    line(&mut out, &format!("{}: {}", title.bold(), paint(&state, colour(screen.state, screen.blocked))));
     for note in &screen.notes {
         line(&mut out, &format!("  {}", short(note)));
     }
@@ -82,7 +82,7 @@ fn gangs(out: &mut String, screen: &Screen) {
 }
 
 fn groups(out: &mut String, screen: &Screen) {
-    let mut table = Table::new(&["GROUP", "AVAILABLE", "AT LEAST", ""], 1);
+    let mut table = Table::new(&["GROUP", "AVAILABLE", "MINIMUM", ""], 1);
     let is_well = |it: &super::screen::Group| it.available_replicas >= it.wanted_replicas;
     for group in screen.groups.iter().take(MAX_GROUPS) {
         let tone = if is_well(group) { Tone::Good } else { Tone::Waiting };
@@ -94,7 +94,7 @@ fn groups(out: &mut String, screen: &Screen) {
 }
 
 fn roles(out: &mut String, screen: &Screen) {
-    let mut table = Table::new(&["ROLE", "READY", "AT LEAST", ""], 1);
+    let mut table = Table::new(&["ROLE", "READY", "MINIMUM", ""], 1);
     for role in screen.roles.iter().take(MAX_ROLES) {
         let tone = if role.is_well() {
             Tone::Good
@@ -144,8 +144,9 @@ fn short(text: &str) -> String {
     cut(text, MAX_REASON)
 }
 
-fn colour(state: State) -> Tone {
+fn colour(state: State, is_blocked: bool) -> Tone {
     match state {
+        _ if is_blocked => Tone::Bad,
         State::Available => Tone::Good,
         State::AvailableProgressing | State::Progressing | State::Deleting => Tone::Waiting,
         State::Unavailable | State::Unseen => Tone::Bad,

@@ -81,27 +81,27 @@ cluster (ClusterTopologyBinding): 7 nodes, 5 of 48 nvidia.com/gpu free
 
 LEVEL   NODE LABEL                    DOMAINS   NODES
 zone    topology.kubernetes.io/zone   2         7 of 7
-rack    topology.kubernetes.io/rack   3         6 of 7; without it: control-0
+rack    topology.kubernetes.io/rack   3         6 of 7; missing on control-0
 host    kubernetes.io/hostname        7         7 of 7
 
 DOMAIN                NODES   FREE   TOTAL
-all nodes             7       5      48      1 cordoned, 1 not ready: 16 there are not free
-    - default/chat-1: 2 pods, 8 nvidia.com/gpu, spread over 2 zones, though it has to be in one rack
-  zone-a              4       3      32      1 cordoned: 8 there are not free
+all nodes             7       5      48      1 cordoned, 1 not ready, 16 unusable
+    - default/chat-1: 2 pods, 8 nvidia.com/gpu, spread over 2 zones, violates required level rack
+  zone-a              4       3      32      1 cordoned, 8 unusable
     rack-1            2       0      16
         - default/chat-0: 2 pods, 16 nvidia.com/gpu, spread over 2 hosts
       node-1          1       0      8
       node-2          1       0      8
-    rack-2            2       3      16      1 cordoned: 8 there are not free
+    rack-2            2       3      16      1 cordoned, 8 unusable
       node-3          1       3      8
-      node-4          1       0      8       1 cordoned: 8 there are not free
-  zone-b              3       2      16      1 not ready: 8 there are not free
-    rack-10           2       2      16      1 not ready: 8 there are not free
+      node-4          1       0      8       1 cordoned, 8 unusable
+  zone-b              3       2      16      1 not ready, 8 unusable
+    rack-10           2       2      16      1 not ready, 8 unusable
       node-5          1       2      8
           - default/embed-0: 1 pod, 2 nvidia.com/gpu, on 1 node
-      node-6          1       0      8       1 not ready: 8 there are not free
+      node-6          1       0      8       1 not ready, 8 unusable
     (no rack label)   1       0      0
       control-0       1       0      0
 
-1 gang has no pod on a node: default/chat-2; `grove why podgang/chat-2 -n default` says why
+1 gang has no scheduled pods: default/chat-2; `grove why podgang/chat-2 -n default` shows why
 ";

@@ -3,7 +3,6 @@
 //! `read` asks a cluster; `facts` is the answer. `view` makes of it what is shown: `tree` grows the domains, `seats` says
 //! where gangs are, `demand` what pods take; `text` prints it. `detect` proposes a topology from the labels of nodes.
 
-mod demand;
 mod detect;
 mod facts;
 #[cfg(test)]
@@ -33,11 +32,11 @@ use crate::{
     findings::Format,
 };
 
-/// Show the levels of the cluster's topology, its domains, what is free in each, and the gangs that sit there.
+/// Show topology levels and domains, their free capacity, and the gangs placed there.
 ///
-/// Reads ClusterTopologyBindings and Kueue's Topologies, nodes, pods and PodGangs, with your own rights, and changes
-/// nothing. Free is what nodes offer less what the pods on them ask for; nodes that are cordoned or not ready have
-/// nothing free. A gang is shown in the narrowest domain that holds all of its pods.
+/// Reads ClusterTopologyBindings, Kueue Topologies, nodes, pods and PodGangs. Free capacity is what nodes offer minus what
+/// their pods request; cordoned and NotReady nodes have none. A gang is shown in the narrowest domain that contains all of
+/// its pods. Read-only.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \
@@ -45,8 +44,8 @@ use crate::{
     grove topology cluster --depth host\n  \
     grove topology -o json\n  \
     grove topology detect\n\n\
-    Exit codes: 0 it was shown, 1 there is no such topology, or none at all, 2 the cluster cannot be asked, or no \
-    topology has the level.")]
+    Exit codes: 0 success, 1 no such topology, or none at all, 2 the cluster cannot be reached, or no topology has \
+    the level.")]
 pub(crate) struct Topology {
     #[command(subcommand)]
     command: Option<Command>,
@@ -65,16 +64,15 @@ struct Show {
     /// Name of a ClusterTopologyBinding or a Kueue Topology [default: all].
     name: Option<String>,
 
-    /// Level to go down to, by its domain or node label [default: in text the narrowest with at most 64 domains, in JSON
-    /// all].
+    /// Narrowest level to show, by domain or node label [default: text: the narrowest with at most 64 domains; JSON: all].
     #[arg(long, value_name = "LEVEL")]
     depth: Option<String>,
 
-    /// Resource to count.
+    /// Resource to show.
     #[arg(long, value_name = "NAME", default_value = RESOURCE)]
     resource: String,
 
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 
@@ -122,7 +120,7 @@ impl Show {
             return Ok(Answer { stdout, stderr: String::new(), outcome: Outcome::Success });
         }
         let missing = match &self.name {
-            Some(name) => format!("there is no topology {name:?}; `grove topology` shows all"),
+            Some(name) => format!("no topology {name:?}; `grove topology` lists all"),
             None => text::NONE.to_owned(),
         };
         Ok(Answer { stdout, stderr: format!("grove: {missing}\n"), outcome: Outcome::Findings })
@@ -141,7 +139,7 @@ impl Show {
             format!("{} has {}", it.name, domains.join(", "))
         };
         let known: Vec<String> = facts.topologies.iter().map(levels).collect();
-        Err(io::Error::other(format!("--depth: there is no level {level:?}; {}", known.join("; "))))
+        Err(io::Error::other(format!("--depth: no level {level:?}; {}", known.join("; "))))
     }
 }
 

@@ -14,13 +14,13 @@ use kube::{
 use serde::de::DeserializeOwned;
 
 use super::{
-    demand,
     facts::{BoundPod, Facts, Gang, GangName, Kind, Level, Node, NodeState, Topology},
     naming, natural,
 };
 use crate::{
     amount::Amount,
     cluster::{Cluster, failure},
+    demand,
 };
 
 /// Objects in one answer.

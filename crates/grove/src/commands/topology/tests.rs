@@ -152,9 +152,9 @@ async fn a_pod_that_is_being_deleted() {
 
 #[tokio::test]
 async fn no_such_topology() {
-    let none = "grove: the cluster has no topology: neither a ClusterTopologyBinding nor a Kueue Topology; `grove topology \
-                detect` proposes one from the labels of the nodes\n";
-    let other = "grove: there is no topology \"other\"; `grove topology` shows all\n";
+    let none = "grove: no topology found: the cluster has neither a ClusterTopologyBinding nor a Kueue Topology; `grove \
+                topology detect` proposes one from node labels\n";
+    let other = "grove: no topology \"other\"; `grove topology` lists all\n";
     let rows =
         [(empty(), &[][..], none), (empty(), &["--depth", "x"], none), (filled().await, &["other"], other)];
     for (cluster, arguments, stderr) in rows {
@@ -169,7 +169,7 @@ async fn no_such_topology() {
 #[tokio::test]
 async fn a_level_that_no_topology_has() {
     let error = show(&["--depth", "row"]).answer(&filled().await).await.unwrap_err();
-    assert_eq!(error.to_string(), "--depth: there is no level \"row\"; cluster has zone, rack, host");
+    assert_eq!(error.to_string(), "--depth: no level \"row\"; cluster has zone, rack, host");
 }
 
 /// What is proposed for a cluster is taken by its API server, and shown.

@@ -14,8 +14,8 @@ const MAX_NAMES: usize = 5;
 const MAX_GANGS: usize = 10;
 
 /// What to do where there is no topology.
-pub(super) const NONE: &str = "the cluster has no topology: neither a ClusterTopologyBinding nor a Kueue Topology; \
-                               `grove topology detect` proposes one from the labels of the nodes";
+pub(super) const NONE: &str = "no topology found: the cluster has neither a ClusterTopologyBinding nor a Kueue Topology; \
+                               `grove topology detect` proposes one from node labels";
 
 pub(super) fn view(view: &View) -> String {
     let mut out = String::new();
@@ -54,7 +54,7 @@ fn topology(out: &mut String, shown: &Shown, resource: &str) {
         } else {
             format!("levels from {first} to {last} are")
         };
-        line(out, &format!("{what} left out; --depth {last} shows them"));
+        line(out, &format!("{what} not shown; --depth {last} shows them"));
     }
 }
 
@@ -72,7 +72,7 @@ fn levels(shown: &Shown) -> Table {
         };
         let mut nodes = format!("{} of {all}", it.nodes_with_label);
         if tone == Tone::Waiting {
-            nodes = format!("{nodes}; without it: {}", some(without));
+            nodes = format!("{nodes}; missing on {}", some(without));
         }
         table.row(tone, [it.domain.clone(), it.key.clone(), it.domains.to_string(), nodes]);
         if let Some(torn) = torn(it, above) {
@@ -87,8 +87,8 @@ fn levels(shown: &Shown) -> Table {
 fn torn(level: &LevelShown, above: &str) -> Option<String> {
     let verb = match level.torn.len() {
         0 => return None,
-        1 => "lies",
-        _ => "lie",
+        1 => "is",
+        _ => "are",
     };
     Some(format!("{} {verb} in more than one {above}: these levels do not nest", some(&level.torn)))
 }
@@ -139,7 +139,7 @@ fn remark(room: &Room, resource: &str) -> String {
     words.extend((room.cordoned_nodes > 0).then(|| format!("{} cordoned", room.cordoned_nodes)));
     words.extend((room.not_ready_nodes > 0).then(|| format!("{} not ready", room.not_ready_nodes)));
     let idle = room.idle_but_unusable.filter(|it| !it.is_zero());
-    let idle = idle.map(|it| format!(": {} there are not free", it.text(resource))).unwrap_or_default();
+    let idle = idle.map(|it| format!(", {} unusable", it.text(resource))).unwrap_or_default();
     format!("{}{idle}", words.join(", "))
 }
 
@@ -153,7 +153,7 @@ fn seated(gang: &Seated, resource: &str) -> String {
         None => format!("on {}", counted(seat.on.len(), "node")),
     });
     let broken = seat.required.as_ref().filter(|it| !it.holds);
-    words.extend(broken.map(|it| format!("though it has to be in one {}", it.level)));
+    words.extend(broken.map(|it| format!("violates required level {}", it.level)));
     format!("{}/{}: {}", seat.namespace, seat.name, words.join(", "))
 }
 
@@ -164,7 +164,7 @@ fn remarks(view: &View) -> Vec<String> {
         let (have, gang) = if waiting.len() == 1 { ("has", "gang") } else { ("have", "gangs") };
         let named = first.split_once('/').map(|(namespace, name)| format!("podgang/{name} -n {namespace}"));
         remarks.push(format!(
-            "{} {gang} {have} no pod on a node: {}; `grove why {}` says why",
+            "{} {gang} {have} no scheduled pods: {}; `grove why {}` shows why",
             waiting.len(),
             some(waiting),
             named.unwrap_or_default()
@@ -173,19 +173,16 @@ fn remarks(view: &View) -> Vec<String> {
     // Where there is no topology, nothing else was asked for.
     let shown = !view.topologies.is_empty();
     if shown && !view.pods_read {
-        remarks.push(
-            "You must not list the pods of all namespaces: what is free and where gangs sit is not known."
-                .to_owned(),
-        );
+        remarks
+            .push("You may not list pods of all namespaces: free capacity and gangs are unknown.".to_owned());
     }
     if shown && view.pods_read && !view.gangs_read {
         remarks.push(
-            "PodGangs could not be read: what gangs require, and which have no place, is not known."
-                .to_owned(),
+            "PodGangs could not be read: required levels and unscheduled gangs are unknown.".to_owned(),
         );
     }
     if view.kueue_refused {
-        remarks.push("You must not list Kueue's Topologies: they are not shown.".to_owned());
+        remarks.push("You may not list Kueue Topologies: they are not shown.".to_owned());
     }
     remarks
 }

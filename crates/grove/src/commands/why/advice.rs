@@ -6,51 +6,52 @@ use kube::ResourceExt;
 
 use super::{
     cause::Cause,
-    facts::Around,
+    facts::{Around, node, refusal},
+    obstacle::{Obstacle, Question},
     room,
     words::{Shortage, is_of_api_server, is_over_quota, lacks_queue, lacks_topology, resource_quota},
 };
 
 /// What would help, the likeliest first; empty where there is nothing to do but to wait.
-pub(super) fn of(cause: &Cause, around: &Around<'_>) -> Vec<String> {
+pub(super) fn of(cause: &Cause, around: &Around<'_>, obstacles: &[Obstacle]) -> Vec<String> {
     let (name, scheduler) = (around.name(), around.scheduler());
     let set = &around.facts.set;
     match cause {
         Cause::None => Vec::new(),
-        Cause::Unseen => vec!["see whether Grove's operator runs".to_owned()],
+        Cause::Unseen => vec!["check that the Grove operator is running".to_owned()],
         Cause::PodsRefused(words) => refused(words, around),
-        Cause::PodsMissing(_) => vec![format!("`grove status {set}` says which pods are missing")],
+        Cause::PodsMissing(_) => vec![format!("`grove status {set}` shows which pods are missing")],
         Cause::BackendNotConfigured => vec![
             format!("add a profile {scheduler} to scheduler.profiles of the operator's configuration"),
-            "or let the set name another schedulerName".to_owned(),
+            "or set another schedulerName in the pod templates".to_owned(),
         ],
         Cause::BackendNotReady(_) => vec![format!(
-            "put in place what is missing (`grove backends {scheduler}`); Grove notices it by itself and makes the pods"
+            "install what is missing (`grove backends {scheduler}` shows it); Grove then creates the pods"
         )],
         Cause::BackendFailed(words) => failed(words, scheduler),
         Cause::WaitingForBase => {
-            around.base().map(|it| format!("`grove why podgang/{it}` says what that one waits for")).into_iter().collect()
+            around.base().map(|it| format!("`grove why podgang/{it}` shows what that gang waits for")).into_iter().collect()
         }
         Cause::WaitingForOthers(_) => {
-            vec![format!("wait: it goes by itself, after five minutes at most; `grove why {set}` tells of the other gangs")]
+            vec![format!("wait: its turn comes after five minutes at most; `grove why {set}` shows the other gangs")]
         }
-        Cause::HeldByOthers(gate) => vec![format!("see to whoever set the gate {gate} and has to lift it")],
+        Cause::HeldByOthers(gate) => vec![format!("find the controller that set the gate {gate}: it has to remove it")],
         Cause::NotLetGo => vec![format!(
-            "if this lasts, `kubectl describe podgang {name}` and the operator's log say what {scheduler} was not told"
+            "if this does not change, look at `kubectl describe podgang {name}` and the operator's log"
         )],
-        Cause::NoPlace(words) => no_place(words, around),
-        Cause::Silent(_) => vec![format!("if this lasts, see whether the scheduler {scheduler} runs")],
+        Cause::NoPlace(words) => no_place(words, around, obstacles),
+        Cause::Silent(_) => vec![format!("if this does not change, check that the scheduler {scheduler} is running")],
         Cause::NotHonoured(_) if scheduler == schedulers::DEFAULT => vec![
-            "switch on in the scheduler what the API server has switched on: docs/backends/kube.md lists the feature gates"
+            "enable the feature gates of the API server in kube-scheduler too: docs/backends/kube.md lists them"
                 .to_owned(),
         ],
         Cause::NotHonoured(_) => vec![format!(
-            "see whether {scheduler} is configured to place gangs: docs/backends says what it needs"
+            "check that {scheduler} is configured for gang scheduling (docs/backends)"
         )],
-        Cause::MinimaFirst { .. } => vec![format!("`grove why {set}` says what the other gangs wait for")],
-        Cause::NotReady(_) => vec![format!("`grove status {set}` says what its pods wait for")],
+        Cause::MinimaFirst { .. } => vec![format!("`grove why {set}` shows what the other gangs wait for")],
+        Cause::NotReady(_) => vec![format!("`grove status {set}` shows what its pods wait for")],
         Cause::Unhealthy(_) => vec![format!(
-            "`grove status {set}` says what became of its pods; they are replaced, or the gang is after its terminationDelay"
+            "`grove status {set}` shows its pods; they are replaced, or the gang is restarted after its terminationDelay"
         )],
     }
 }
@@ -60,19 +61,17 @@ fn refused(words: &str, around: &Around<'_>) -> Vec<String> {
     let namespace = &around.facts.namespace;
     match resource_quota(words) {
         Some(quota) => vec![
-            format!(
-                "raise the ResourceQuota {quota} of namespace {namespace}, or free what others use of it"
-            ),
-            "or ask for fewer or smaller pods".to_owned(),
+            format!("raise the ResourceQuota {quota} of namespace {namespace}, or delete pods that use it"),
+            "or request fewer or smaller pods".to_owned(),
         ],
         None if words.contains("waiting for quota") => vec![format!(
             "raise the ResourceQuotas of namespace {namespace}, or free what others use of them; gangs get it one after the \
              other, the oldest first"
         )],
         None if is_of_api_server(words) => {
-            vec!["change the pod template, or the policy of the cluster that refuses it".to_owned()]
+            vec!["change the pod template, or the cluster policy that rejects it".to_owned()]
         }
-        None => vec!["mend what these words are about; Grove tries again by itself".to_owned()],
+        None => vec!["fix the cause named above; Grove retries".to_owned()],
     }
 }
 
@@ -83,49 +82,73 @@ fn failed(words: &str, scheduler: &str) -> Vec<String> {
     }
     if words.contains("forbidden") && words.contains("cannot") {
         return vec![
-            "give the operator the right: `grove manifests --config FILE --only ClusterRole` prints all that it needs"
+            "grant the operator that permission: `grove manifests --config FILE --only ClusterRole` prints its ClusterRoles"
                 .to_owned(),
         ];
     }
-    vec!["mend what these words are about; Grove tries again by itself and lets the pods go then".to_owned()]
+    vec!["fix the cause named above; Grove retries and then removes the scheduling gates".to_owned()]
 }
 
 fn queue(scheduler: &str) -> Vec<String> {
     vec![
-        format!("create the queue, or let the set name one that {scheduler} has"),
-        "or set a default queue in the operator's configuration, where the scheduler's profile has one"
-            .to_owned(),
+        format!("create the queue, or set another queue on the set that {scheduler} has"),
+        "or set a default queue in the scheduler's profile of the operator's configuration".to_owned(),
     ]
 }
 
 /// The scheduler finds no place.
-fn no_place(words: &str, around: &Around<'_>) -> Vec<String> {
+fn no_place(words: &str, around: &Around<'_>, obstacles: &[Obstacle]) -> Vec<String> {
     if lacks_queue(words) {
         return queue(around.scheduler());
     }
     if lacks_topology(words) {
-        return vec![format!("create the topology object that {} looks for", around.scheduler())];
+        return vec![format!("create the topology object named above for {}", around.scheduler())];
     }
     if is_over_quota(words) {
         return vec![
-            "raise the quota of the gang's queue, or free what others in it use".to_owned(),
-            "or put the set into another queue".to_owned(),
+            "raise the quota of the gang's queue, or free up capacity in it".to_owned(),
+            "or move the set to another queue".to_owned(),
         ];
     }
+    let shortage = shortage(words, around);
+    let pods = around.pods().filter(|it| is_of(&shortage, it));
+    let mut help = room::help(&shortage, obstacles, pods);
+    if let Some(group) = shortage.group
+        && !obstacles.iter().any(Obstacle::is_final)
+    {
+        let set = &around.facts.set;
+        help.push(format!("recreate {set} with a smaller minAvailable for {group} (it is immutable)"));
+    }
+    room::alternatives(help)
+}
+
+fn shortage<'a>(words: &'a str, around: &Around<'_>) -> Shortage<'a> {
     let mut shortage = Shortage::read(words).unwrap_or_default();
     // A scheduler with one group for all calls it like the gang.
     shortage.group = shortage.group.filter(|it| *it != around.name());
-    let is_of = |pod: &&Pod| {
-        shortage.group.is_none_or(|it| pod.labels().get(labels::POD_CLIQUE).is_some_and(|own| own == it))
-    };
-    let mut advice = room::help(words, &shortage, around.pods().filter(is_of));
-    if let Some(group) = shortage.group {
-        let set = &around.facts.set;
-        advice.push(format!(
-            "or make {set} anew with a smaller minAvailable for {group}: it cannot be changed later"
-        ));
+    shortage
+}
+
+fn is_of(shortage: &Shortage<'_>, pod: &Pod) -> bool {
+    shortage.group.is_none_or(|it| pod.labels().get(labels::POD_CLIQUE).is_some_and(|own| own == it))
+}
+
+/// What keeps the pods of a gang off nodes; none where it waits for something else.
+pub(super) fn obstacles(cause: &Cause, around: &Around<'_>) -> Vec<Obstacle> {
+    let Cause::NoPlace(words) = cause else { return Vec::new() };
+    if lacks_queue(words) || lacks_topology(words) || is_over_quota(words) {
+        return Vec::new();
     }
-    advice
+    let shortage = shortage(words, around);
+    let waiting = around.pods().filter(|it| node(it).is_none() && is_of(&shortage, it));
+    let pods: Vec<&Pod> = waiting.collect();
+    let messages = std::iter::once(words.as_str()).chain(pods.iter().filter_map(|it| refusal(it))).collect();
+    Obstacle::all(&Question {
+        messages,
+        pods,
+        nodes: around.facts.nodes.as_deref(),
+        keys: around.required_levels(),
+    })
 }
 
 #[cfg(test)]

@@ -106,10 +106,10 @@ impl Cause {
             name => name.to_owned(),
         };
         match self {
-            Self::None => "it runs".to_owned(),
-            Self::Unseen => "no operator has looked at it yet".to_owned(),
+            Self::None => "running".to_owned(),
+            Self::Unseen => "the operator has not reconciled it yet".to_owned(),
             Self::PodsRefused(words) if is_of_api_server(words) => {
-                format!("the API server refuses its pods: {words}")
+                format!("the API server rejects its pods: {words}")
             }
             Self::PodsRefused(words) => format!("its pods cannot be created: {words}"),
             Self::PodsMissing(words)
@@ -117,28 +117,29 @@ impl Cause {
             | Self::NotHonoured(words)
             | Self::WaitingForOthers(words) => words.clone(),
             Self::BackendNotConfigured => {
-                format!("the operator's configuration has no profile for its scheduler {scheduler}")
+                format!("its scheduler {scheduler} has no profile in the operator's configuration")
             }
             Self::BackendFailed(words) => {
-                format!("its pods are held back, because {scheduler} cannot be told of it: {words}")
+                format!("its pods stay gated, because the backend of {scheduler} failed: {words}")
             }
             Self::WaitingForBase => match around.base() {
-                Some(base) => format!("gang {base} has to have its place first"),
-                None => "its base gang has to have its place first".to_owned(),
+                Some(base) => format!("waiting for its base gang {base} to be scheduled"),
+                None => "waiting for its base gang to be scheduled".to_owned(),
             },
             Self::HeldByOthers(gate) => {
-                format!("its pods are held back by the scheduling gate {gate}, which is not Grove's")
+                format!("its pods have the scheduling gate {gate}, which Grove does not manage")
             }
-            Self::NotLetGo => "all of its pods exist, and Grove has not let them go yet".to_owned(),
-            Self::NoPlace(words) => format!("{scheduler} finds no place: {words}"),
+            Self::NotLetGo => "all of its pods exist; their scheduling gates are not removed yet".to_owned(),
+            Self::NoPlace(words) => format!("{scheduler} cannot place it: {words}"),
             Self::Silent(words) if words.is_empty() => format!("{scheduler} has not answered yet"),
             Self::Silent(words) => format!("{scheduler} has not answered yet: {words}"),
             Self::MinimaFirst { pods, until } => {
-                let pods = if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
-                format!("it runs; Grove holds back {pods} above its minimum until {until}")
+                let (pods, stay) =
+                    if *pods == 1 { ("1 pod".to_owned(), "stays") } else { (format!("{pods} pods"), "stay") };
+                format!("running; {pods} above minAvailable {stay} gated until {until}")
             }
-            Self::NotReady(words) => format!("it has its place and is not ready: {words}"),
-            Self::Unhealthy(words) => format!("it fell below its minimum: {words}"),
+            Self::NotReady(words) => format!("scheduled, but not ready: {words}"),
+            Self::Unhealthy(words) => format!("below minAvailable: {words}"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a cluster says of the gangs of a set.
 
+use std::collections::BTreeSet;
+
 use grove_api::{
     constants::{
         conditions::{pod_gang, scheduler_backend_ready},
@@ -9,6 +11,8 @@ use grove_api::{
 };
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
+
+use super::nodes::Node;
 
 /// The objects.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +28,17 @@ pub(super) struct Facts {
     pub(super) pod: Option<String>,
     /// Pods of the gangs that were asked about.
     pub(super) pods: Vec<Pod>,
+    /// Nodes of the cluster. `None`: they may not be read, or need not be.
+    pub(super) nodes: Option<Vec<Node>>,
     /// `None`: they may not be read, or there are none in this cluster.
     pub(super) backends: Option<Vec<SchedulerBackend>>,
+}
+
+impl Facts {
+    /// Whether a gang was asked about.
+    pub(super) fn is_asked(&self, gang: &PodGang) -> bool {
+        self.gang.as_ref().is_none_or(|name| gang.name_any() == *name)
+    }
 }
 
 /// A gang, and what else is known of it.
@@ -75,10 +88,21 @@ impl<'a> Around<'a> {
         names.sort();
         let first = names.first()?;
         let placed = match names.len() {
-            1 => format!("gang {first} has its place"),
-            all => format!("gang {first} and {} more have their place", all - 1),
+            1 => format!("gang {first} is scheduled"),
+            all => format!("gang {first} and {} more are scheduled", all - 1),
         };
         Some(format!("{placed}, for five minutes at most"))
+    }
+
+    /// Node labels of the topology levels that it requires, as a whole or for a part of it.
+    pub(super) fn required_levels(&self) -> BTreeSet<&'a str> {
+        let spec = &self.gang.spec;
+        let groups = spec.pod_groups.iter().map(|it| &it.topology_constraint);
+        let configs = spec.topology_constraint_group_configs.iter().map(|it| &it.topology_constraint);
+        let all = std::iter::once(&spec.topology_constraint).chain(groups).chain(configs).flatten();
+        all.filter_map(|it| it.pack_constraint.as_ref()?.required.as_deref())
+            .filter(|it| !it.is_empty())
+            .collect()
     }
 
     /// The gang that goes before it.

@@ -90,7 +90,7 @@ pub(super) const RUNS: &[(&str, &str, &str, &str)] = &[
 pub(super) fn chat() -> Facts {
     let no_room = "chat-0-decode: none of the 4 domains of topology.example.com/rack has room for it; the first has room for \
                    at most 1 of the 2 pods that are needed";
-    let base_first = "the base gang has to be bound first";
+    let base_first = "waiting for the base gang to be scheduled";
     Facts {
         namespace: "default".to_owned(),
         set: "chat".to_owned(),
@@ -115,6 +115,7 @@ pub(super) fn chat() -> Facts {
                 "chat-0",
             ),
         ],
+        nodes: None,
         backends: Some(vec![backend("default-scheduler", "True", "BackendInitialized", "")]),
     }
 }

@@ -1,15 +1,18 @@
 //! `grove why`: why gangs are not placed, and what would help.
 //!
 //! `read` asks a cluster; `facts` is the answer. `report` makes of it what is shown: `cause` says why a gang waits and
-//! `advice` what would help, where `words` reads what schedulers say and `room` tells what would make room; `text`
-//! prints it. What is not Grove's own has a way of its own: `workload`.
+//! `advice` what would help, where `words` reads what schedulers say, `obstacle` what keeps pods off `nodes` and `room` what
+//! capacity would help; `text` prints it. What is not Grove's own has a way of its own: `workload`.
 
 mod advice;
 mod cause;
 mod facts;
 #[cfg(test)]
 mod fixture;
+mod nodes;
+mod obstacle;
 mod read;
+mod refusals;
 mod report;
 mod room;
 mod text;
@@ -29,9 +32,9 @@ use crate::{
     findings::Format,
 };
 
-/// Say why gangs, pods and workloads are not placed, and what would help.
+/// Explain why gangs, pods and workloads are not scheduled, and how to fix it.
 ///
-/// Reads what the operator, the pod grouper and the scheduler wrote, with your own rights, and changes nothing.
+/// Uses what the operator, the pod grouper and the scheduler reported, and node capacity where you may read it. Read-only.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove why chat\n  \
@@ -39,17 +42,17 @@ use crate::{
     grove why pod/chat-0-decode-x7k2p -o json\n  \
     grove why job/train\n  \
     grove why pytorchjobs.kubeflow.org/bert\n\n\
-    Exit codes: 0 it was shown, 1 there is no such object, 2 the cluster cannot be asked.")]
+    Exit codes: 0 success, 1 no such object, 2 the cluster cannot be reached.")]
 pub(crate) struct Why {
-    /// Name of a PodCliqueSet, or podgang/NAME, pod/NAME, job/NAME, or KIND/NAME of any workload; KIND as kubectl takes it.
+    /// Name of a PodCliqueSet, or podgang/NAME, pod/NAME, job/NAME, or KIND/NAME of any workload, with KIND as in kubectl.
     #[arg(value_name = "NAME")]
     target: Target,
 
-    /// Namespace [default: that of the context].
+    /// Namespace [default: the context's].
     #[arg(short, long)]
     namespace: Option<String>,
 
-    /// How to print it; JSON is complete, text shows what needs attention first.
+    /// Output format; JSON is complete, text shows problems first.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 
@@ -121,7 +124,7 @@ impl Why {
             return print(&text);
         }
         let (kind, name) = (self.target.kind(), self.target.name());
-        anstream::eprintln!("grove: there is no {kind} {name:?} in namespace {namespace:?}");
+        anstream::eprintln!("grove: no {kind} {name:?} in namespace {namespace:?}");
         Ok(Outcome::Findings)
     }
 }

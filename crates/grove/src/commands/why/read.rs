@@ -3,14 +3,14 @@
 use std::io;
 
 use grove_api::{
-    constants::labels,
+    constants::{conditions::pod_gang, labels},
     wire::{PodCliqueSet, PodGang, SchedulerBackend},
 };
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client, Resource, ResourceExt, api::ListParams, core::NamespaceResourceScope};
 use serde::de::DeserializeOwned;
 
-use super::{Target, facts::Facts};
+use super::{Target, facts::Facts, nodes};
 use crate::cluster::{Cluster, failure};
 
 /// What was found.
@@ -56,7 +56,19 @@ pub(super) async fn read(cluster: &Cluster, namespace: &str, target: &Target) ->
     }
     facts.gangs = place.labelled(labels::PART_OF, &facts.set).await?;
     facts.backends = backends(cluster).await?;
+    if facts.gangs.iter().any(|it| facts.is_asked(it) && is_refused(it)) {
+        facts.nodes = nodes::read(cluster).await?;
+    }
     Ok(Answer::Gangs(Box::new(facts)))
+}
+
+/// Whether its scheduler says that it cannot be placed, or says nothing of it as a whole.
+fn is_refused(gang: &PodGang) -> bool {
+    let mut conditions = gang.status.iter().flat_map(|it| &it.conditions);
+    let waits = [pod_gang::UNSCHEDULABLE, pod_gang::WAITING_FOR_SCHEDULER];
+    conditions.any(|it| {
+        it.type_ == pod_gang::SCHEDULED && it.status == "False" && waits.contains(&it.reason.as_str())
+    })
 }
 
 fn label<K: Resource>(object: &K, key: &str) -> String {

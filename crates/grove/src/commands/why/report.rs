@@ -9,11 +9,15 @@ use super::{
     advice,
     cause::{Cause, State},
     facts::{Around, Facts, Gate, gate, node, refusal},
+    obstacle::Obstacle,
 };
 use crate::columns::cut;
 
 /// Characters of a sentence: others wrote most of it.
 const MAX_SENTENCE: usize = 400;
+
+/// Obstacles in a sentence.
+const MAX_OBSTACLES: usize = 3;
 
 /// All that is said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,8 +44,25 @@ pub(super) struct GangSaid {
     pub(super) cause: &'static str,
     /// One sentence.
     pub(super) why: String,
+    /// What keeps its pods off nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) obstacles: Vec<ObstacleSaid>,
     /// What would help, the likeliest first.
     pub(super) help: Vec<String>,
+}
+
+/// One thing that keeps pods off nodes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ObstacleSaid {
+    kind: &'static str,
+    text: String,
+}
+
+impl ObstacleSaid {
+    pub(super) fn of(obstacle: &Obstacle) -> Self {
+        Self { kind: obstacle.kind(), text: obstacle.text() }
+    }
 }
 
 /// What is said of one pod.
@@ -54,8 +75,7 @@ pub(super) struct PodSaid {
 
 impl Report {
     pub(super) fn of(facts: &Facts) -> Self {
-        let asked =
-            facts.gangs.iter().filter(|it| facts.gang.as_ref().is_none_or(|name| it.name_any() == *name));
+        let asked = facts.gangs.iter().filter(|it| facts.is_asked(it));
         let mut gangs: Vec<GangSaid> = asked.map(|gang| GangSaid::of(&Around { facts, gang })).collect();
         gangs.sort_by_key(|it| (it.state, it.name.clone()));
         Self {
@@ -71,15 +91,25 @@ impl Report {
 impl GangSaid {
     fn of(around: &Around<'_>) -> Self {
         let cause = Cause::of(around);
+        let obstacles = advice::obstacles(&cause, around);
+        let why = format!("{}{}", cause.sentence(around), untold(&cause, &obstacles));
         Self {
             name: around.name(),
             state: State::of(around),
             scheduler: around.scheduler().to_owned(),
             cause: cause.name(),
-            why: cut(&cause.sentence(around), MAX_SENTENCE),
-            help: advice::of(&cause, around),
+            why: cut(&why, MAX_SENTENCE),
+            obstacles: obstacles.iter().map(ObstacleSaid::of).collect(),
+            help: advice::of(&cause, around, &obstacles),
         }
     }
+}
+
+/// What the scheduler's own words do not say.
+fn untold(cause: &Cause, obstacles: &[Obstacle]) -> String {
+    let Cause::NoPlace(words) = cause else { return String::new() };
+    let more = obstacles.iter().filter(|it| !it.is_told_by(words));
+    more.take(MAX_OBSTACLES).map(|it| format!("; {}", it.text())).collect()
 }
 
 impl PodSaid {
@@ -88,14 +118,14 @@ impl PodSaid {
         let why = if pod.metadata.deletion_timestamp.is_some() {
             "it is being deleted".to_owned()
         } else if let Some(node) = node(pod) {
-            format!("it has its place on node {node}")
+            format!("scheduled on node {node}")
         } else {
             match (gate(pod), refusal(pod)) {
                 (Some(Gate::Foreign(gate)), _) => {
-                    format!("it is held back by the scheduling gate {gate}, which is not Grove's")
+                    format!("it has the scheduling gate {gate}, which Grove does not manage")
                 }
                 (Some(Gate::Ours), _) => held(facts, pod),
-                (None, Some(words)) => format!("the scheduler finds no place for it: {words}"),
+                (None, Some(words)) => format!("the scheduler cannot place it: {words}"),
                 (None, None) => "the scheduler has not answered yet".to_owned(),
             }
         };
@@ -109,9 +139,9 @@ fn held(facts: &Facts, pod: &Pod) -> String {
     let gang = facts.gangs.iter().find(|it| own == Some(&it.name_any()));
     let around = gang.map(|gang| Around { facts, gang });
     match around.filter(Around::is_placed).map(|it| it.go_first()) {
-        None => "Grove holds it back until its gang may go".to_owned(),
-        Some(Some(until)) => format!("it is above its gang's minimum: Grove holds it back until {until}"),
-        Some(None) => "Grove is about to let it go".to_owned(),
+        None => "its scheduling gate is removed when its gang is complete".to_owned(),
+        Some(Some(until)) => format!("it is above minAvailable and stays gated until {until}"),
+        Some(None) => "its scheduling gate is about to be removed".to_owned(),
     }
 }
 

@@ -4,28 +4,32 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
 
-use super::{facts::node, words::Shortage};
+use super::{facts::node, obstacle::Obstacle, words::Shortage};
 
-/// What would help, the likeliest first; `pods` are those that the shortage is about.
+/// What would help, the likeliest first; `pods` are those that the shortage is about. More capacity is advised only where
+/// it would help.
 pub(super) fn help<'a>(
-    words: &str,
     shortage: &Shortage<'_>,
+    obstacles: &[Obstacle],
     pods: impl Iterator<Item = &'a Pod>,
 ) -> Vec<String> {
-    let mut help = vec![room(shortage, pods)];
+    let mut help: Vec<String> = obstacles.iter().filter_map(Obstacle::fix).collect();
+    if !obstacles.iter().any(Obstacle::is_final) {
+        help.push(room(shortage, pods));
+    }
     if let Some(level) = shortage.level {
-        help.push(format!("or require a wider level of the topology than {level}"));
-    }
-    if words.contains("untolerated taint") {
-        help.push("or let the pods tolerate the taints of the nodes that have room".to_owned());
-    }
-    if words.contains("node affinity/selector") {
-        help.push("or see whether any node has the labels that the pods select".to_owned());
+        help.push(format!("require a wider topology level than {level}"));
     }
     help
 }
 
-/// `free, or add nodes with, room for 2 more pods of chat-0-decode (each 8 nvidia.com/gpu) in one domain of rack`
+/// One of several things that would help.
+pub(super) fn alternatives(help: Vec<String>) -> Vec<String> {
+    let first = |(number, text): (usize, String)| if number == 0 { text } else { format!("or {text}") };
+    help.into_iter().enumerate().map(first).collect()
+}
+
+/// `free up, or add, capacity for 2 more pods of chat-0-decode (each 8 nvidia.com/gpu) in one domain of rack`
 fn room<'a>(shortage: &Shortage<'_>, pods: impl Iterator<Item = &'a Pod>) -> String {
     let count = match shortage.pods {
         Some(1) => "1 more pod".to_owned(),
@@ -44,7 +48,7 @@ fn room<'a>(shortage: &Shortage<'_>, pods: impl Iterator<Item = &'a Pod>) -> Str
         _ => String::new(),
     };
     let place = shortage.level.map(|it| format!(" in one domain of {it}")).unwrap_or_default();
-    format!("free, or add nodes with, room for {count}{whose}{each}{place}")
+    format!("free up, or add, capacity for {count}{whose}{each}{place}")
 }
 
 /// What a pod asks of devices; of all else nodes have plenty, or the words say it.

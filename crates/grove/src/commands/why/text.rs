@@ -17,10 +17,10 @@ pub(super) fn report(report: &Report) -> String {
         report.gangs.iter().filter(|it| matches!(it.state, State::Starting | State::Running)).count();
     let title = format!("{} in namespace {}", report.set, report.namespace);
     let state = match report.gangs.len() {
-        0 => "it has no gangs yet; see whether Grove's operator runs".to_owned(),
-        1 if placed == 1 => "its gang has its place".to_owned(),
-        1 => "its gang has no place".to_owned(),
-        all => format!("{placed} of {all} gangs have their place"),
+        0 => "it has no gangs yet; check that the Grove operator is running".to_owned(),
+        1 if placed == 1 => "its gang is scheduled".to_owned(),
+        1 => "its gang is not scheduled".to_owned(),
+        all => format!("{placed} of {all} gangs are scheduled"),
     };
     line(&mut out, &format!("{}: {state}", title.bold()));
     if let Some(pod) = &report.pod {
@@ -32,16 +32,16 @@ pub(super) fn report(report: &Report) -> String {
     }
     let more = amiss.len().saturating_sub(MAX_GANGS);
     if more > 0 {
-        line(&mut out, &format!("\n… and {more} more of which there is something to say"));
+        line(&mut out, &format!("\n… and {more} more that need attention"));
     }
     match well.as_slice() {
         [] => {}
-        [one] => line(&mut out, &format!("\n{}: it runs", one.name.bold())),
-        many => line(&mut out, &format!("\n{} gangs run", many.len())),
+        [one] => line(&mut out, &format!("\n{}: running", one.name.bold())),
+        many => line(&mut out, &format!("\n{} gangs running", many.len())),
     }
     let unsure = amiss.iter().any(|it| ["silent", "notLetGo", "podsMissing"].contains(&it.cause));
     if unsure && !report.backends_read {
-        line(&mut out, "\nWhether the schedulers can be used could not be read (SchedulerBackends).");
+        line(&mut out, "\nSchedulerBackends could not be read, so the state of the schedulers is unknown.");
     }
     out
 }
@@ -74,17 +74,17 @@ mod tests {
     #[test]
     fn one_sentence_for_each_gang_and_what_would_help() {
         let want = "\
-chat in namespace default: 1 of 3 gangs have their place
+chat in namespace default: 1 of 3 gangs are scheduled
 
-chat-0: default-scheduler finds no place: chat-0-decode: none of the 4 domains of topology.example.com/rack has room for it; the first has room for at most 1 of the 2 pods that are needed
-  - free, or add nodes with, room for 1 more pod of chat-0-decode (each 8 nvidia.com/gpu) in one domain of topology.example.com/rack
-  - or require a wider level of the topology than topology.example.com/rack
-  - or make chat anew with a smaller minAvailable for chat-0-decode: it cannot be changed later
+chat-0: default-scheduler cannot place it: chat-0-decode: none of the 4 domains of topology.example.com/rack has room for it; the first has room for at most 1 of the 2 pods that are needed
+  - free up, or add, capacity for 1 more pod of chat-0-decode (each 8 nvidia.com/gpu) in one domain of topology.example.com/rack
+  - or require a wider topology level than topology.example.com/rack
+  - or recreate chat with a smaller minAvailable for chat-0-decode (it is immutable)
 
-chat-0-decode-0: gang chat-0 has to have its place first
-  - `grove why podgang/chat-0` says what that one waits for
+chat-0-decode-0: waiting for its base gang chat-0 to be scheduled
+  - `grove why podgang/chat-0` shows what that gang waits for
 
-chat-1: it runs
+chat-1: running
 ";
         assert_eq!(plain(&report(&Report::of(&chat()))), want);
         assert!(DOCUMENTATION.contains(want), "docs/why.md does not show it");
@@ -101,8 +101,8 @@ chat-1: it runs
             &gated(&["grove.io/podgang-pending-creation"]),
         ));
         let text = plain(&report(&Report::of(&facts)));
-        let want = "\nchat-1: it runs; Grove holds back 1 pod above its minimum until gang chat-0 and 1 more have their \
-                    place, for five minutes at most\n";
+        let want = "\nchat-1: running; 1 pod above minAvailable stays gated until gang chat-0 and 1 more are scheduled, \
+                    for five minutes at most\n";
         assert!(text.contains(want), "{text}");
     }
 
@@ -113,12 +113,12 @@ chat-1: it runs
             (0..30).map(|it| gang(&format!("chat-{it:02}"), &[("Scheduled", "False", "", "")])).collect();
         let text = plain(&report(&Report::of(&facts)));
         assert_eq!(text.matches("has not answered yet").count(), 20, "{text}");
-        assert!(text.contains("\n… and 10 more of which there is something to say\n"), "{text}");
+        assert!(text.contains("\n… and 10 more that need attention\n"), "{text}");
         facts.gangs.clear();
         let text = plain(&report(&Report::of(&facts)));
         assert_eq!(
             text,
-            "chat in namespace default: it has no gangs yet; see whether Grove's operator runs\n"
+            "chat in namespace default: it has no gangs yet; check that the Grove operator is running\n"
         );
     }
 
@@ -129,7 +129,12 @@ chat-1: it runs
             (facts.gangs, facts.backends) = (vec![gang("chat-0", &[condition])], None);
             plain(&report(&Report::of(&facts))).contains("could not be read")
         };
-        assert!(told(("Scheduled", "False", "PodsNotCreated", "the gang is not complete")));
+        assert!(told((
+            "Scheduled",
+            "False",
+            "PodsNotCreated",
+            "waiting for all pods of the gang to be created"
+        )));
         assert!(!told(("Scheduled", "False", "Unschedulable", "0/2 nodes are available")));
     }
 }

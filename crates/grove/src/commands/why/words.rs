@@ -12,51 +12,79 @@ pub(super) struct Shortage<'a> {
 }
 
 impl<'a> Shortage<'a> {
+    /// The first that can be read. KAI's sentences stand behind each other, those of others are one.
     pub(super) fn read(words: &'a str) -> Option<Self> {
-        Self::of_kube(words)
-            .or_else(|| Self::of_kai(words))
-            .or_else(|| Self::of_kai_level(words))
-            .or_else(|| Self::of_volcano(words))
+        let of_kai = |it: &'a str| {
+            Self::of_kai_domains(it)
+                .or_else(|| Self::of_kai_level(it))
+                .or_else(|| Self::of_kai(it))
+                .or_else(|| Self::of_kai_pods(it))
+        };
+        let kube = Self::of_kube(words);
+        kube.or_else(|| words.split("; ").find_map(of_kai)).or_else(|| Self::of_volcano(words))
     }
 
-    /// `a: [none of the 8 domains of LEVEL has room for it; the first has ]room for at most 3 of the 4 pods that are needed`
+    /// `a: room for at most 3 of the 4 pods that are needed`, or `a: none of the 8 domains of LEVEL has room for it[; the
+    /// first has room for …]`
     fn of_kube(words: &'a str) -> Option<Self> {
-        let (head, counts) = words.split_once("room for at most ")?;
-        let (fit, rest) = counts.split_once(" of the ")?;
-        let (needed, _) = rest.split_once(" pods that are needed")?;
-        let level = head.split_once(" domains of ").and_then(|it| it.1.split_once(" has room for it"));
+        let counts = words.split_once("room for at most ").and_then(|it| it.1.split_once(" of the "));
+        let counts = counts.and_then(|(fit, rest)| Some((fit, rest.split_once(" pods that are needed")?.0)));
+        let level = words.split_once(" domains of ").and_then(|it| it.1.split_once(" has room for it"));
+        if counts.is_none() && level.is_none() {
+            return None;
+        }
         Some(Self {
-            group: head.split_once(": ").map(|it| it.0),
-            pods: missing(needed, fit),
+            group: words.split_once(": ").map(|it| it.0),
+            pods: counts.and_then(|(fit, needed)| missing(needed, fit)),
             level: level.map(|it| it.0),
         })
     }
 
+    /// `none of 2 domains of LEVEL has room for sub-group a: d has room for at most 4 of 5 pods`; without the level where
+    /// KAI does not make clear which it is.
+    fn of_kai_domains(words: &'a str) -> Option<Self> {
+        let (head, counts) = words.rsplit_once(" has room for at most ")?;
+        let (fit, needed) = counts.strip_suffix(" pods")?.split_once(" of ")?;
+        let level = head.split_once(" of ").map(|it| it.1.split_once(" domains of ").map_or(it.1, |it| it.1));
+        let level = level.and_then(|it| it.split_once(" has room for "));
+        let group = level.and_then(|it| it.1.strip_prefix("sub-group ")).and_then(|it| it.split(": ").next());
+        Some(Self { group, pods: missing(needed, fit), level: level.map(|it| it.0) })
+    }
+
     /// `resources for [at most ]3 pods were found, the gang requires 4…`. What was found for all sub-groups together says
-    /// nothing of one of them.
+    /// nothing of one of them, unless it is nothing.
     fn of_kai(words: &'a str) -> Option<Self> {
         let (_, rest) = words.split_once("resources for ")?;
         let (found, rest) = rest.split_once(" pods were found, ")?;
         let (whose, rest) = rest.split_once(" requires ")?;
         let needed = rest.split(|it: char| !it.is_ascii_digit()).next()?;
         let found = found.strip_prefix("at most ").unwrap_or(found);
-        Some(match whose.strip_prefix("sub-group ") {
-            Some(group) => Self { group: Some(group), ..Self::default() },
-            None => Self { pods: missing(needed, found), ..Self::default() },
-        })
+        let group = whose.strip_prefix("sub-group ");
+        let is_known = group.is_none() || found == "0";
+        Some(Self { group, pods: missing(needed, found).filter(|_| is_known), level: None })
     }
 
     /// `no rack of topology T has enough resources for sub-group a[: …]`
     fn of_kai_level(words: &'a str) -> Option<Self> {
-        let (level, rest) = words.split_once("no ")?.1.split_once(" of topology ")?;
+        let (level, rest) = words.split_once(" of topology ")?;
+        let level = level.rsplit_once("no ").map(|it| it.1)?;
         let (_, whose) = rest.split_once(" has enough resources for ")?;
-        let group = whose.strip_prefix("sub-group ").map(|it| it.split([':', ';']).next().unwrap_or(it));
+        let group = whose.strip_prefix("sub-group ").map(|it| it.split([':', ',']).next().unwrap_or(it));
         Some(Self { group, pods: None, level: Some(level) })
     }
 
-    /// `3 of 4 pods find no place: …`
+    /// `no resources for a-0, a-1, a-2 and 2 more: …`, of pods above the minimum.
+    fn of_kai_pods(words: &'a str) -> Option<Self> {
+        let (pods, _) = words.split_once("no resources for ")?.1.split_once(": ")?;
+        let (named, more) = pods.split_once(" and ").unwrap_or((pods, "0 more"));
+        let more: u64 = more.strip_suffix(" more")?.parse().ok()?;
+        let named = u64::try_from(named.split(", ").count()).ok()?;
+        Some(Self { pods: named.checked_add(more), ..Self::default() })
+    }
+
+    /// `3 of 4 pods cannot be placed: …`
     fn of_volcano(words: &'a str) -> Option<Self> {
-        let (counts, _) = words.split_once(" pods find no place")?;
+        let (counts, _) = words.split_once(" pods cannot be placed")?;
         let (pods, _) = counts.rsplit(": ").next()?.split_once(" of ")?;
         Some(Self { pods: pods.parse().ok(), ..Self::default() })
     }
@@ -134,7 +162,46 @@ mod tests {
                 Some(shortage(None, None, Some("rack"))),
             ),
             (
-                "3 of 4 pods find no place: a-0: 0/2 nodes are unavailable",
+                "no rack of topology dc has enough resources for sub-group chat-0-b, nor has the whole cluster",
+                Some(shortage(Some("chat-0-b"), None, Some("rack"))),
+            ),
+            // KAI's messages, folded by the operator: `kai/said.rs`.
+            (
+                "none of 3 domains of topology.kubernetes.io/rack has room for sub-group gang-0-x-0: zone-0.block-0.rack-1 \
+                 has room for at most 4 of 6 pods",
+                Some(shortage(Some("gang-0-x-0"), Some(2), Some("topology.kubernetes.io/rack"))),
+            ),
+            (
+                "in node pool gpu: no domain of topology.kubernetes.io/rack has room for the gang: zone-0.block-0.rack-1 has \
+                 room for at most 4 of 5 pods",
+                Some(shortage(None, Some(1), Some("topology.kubernetes.io/rack"))),
+            ),
+            (
+                "none of 2 domains has room: zone-0.block-0.rack-0 has room for at most 1 of 2 pods",
+                Some(shortage(None, Some(1), None)),
+            ),
+            ("rack-0 has room for at most 1 of 3 pods", Some(shortage(None, Some(2), None))),
+            (
+                "resources for 0 pods were found, sub-group chat-0-b requires 2: no nodes",
+                Some(shortage(Some("chat-0-b"), Some(2), None)),
+            ),
+            (
+                "no resources for a-0, a-1, a-2 and 2 more: no nodes with enough resources were found",
+                Some(shortage(None, Some(5), None)),
+            ),
+            ("no resources for a-0: no claim: the claim x is gone", Some(shortage(None, Some(1), None))),
+            // Several sentences: the first that counts.
+            (
+                "node-group(s) didn't have enough resources: memory (tried 2 times); no rack of topology hall has enough \
+                 resources for sub-group chat-0-b: r1",
+                Some(shortage(Some("chat-0-b"), None, Some("rack"))),
+            ),
+            (
+                "chat-0-a: none of the 8 domains of topology.example.com/rack has room for it",
+                Some(shortage(Some("chat-0-a"), None, Some("topology.example.com/rack"))),
+            ),
+            (
+                "3 of 4 pods cannot be placed: a-0: 0/2 nodes are unavailable",
                 Some(shortage(None, Some(3), None)),
             ),
             ("0/2 nodes are available: 2 Insufficient cpu", None),

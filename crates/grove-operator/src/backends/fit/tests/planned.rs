@@ -122,7 +122,7 @@ fn what_grove_prefers_by_itself_is_told_and_not_refused() {
         assert_eq!(told(&queued(none)), Vec::<String>::new(), "Grove adds nothing to constraints");
     }
     let said = passed_over(&named, Some(&topology()), &Answers(answers), "it");
-    assert_eq!(said, ["it passes over PreferredTopology: no."]);
+    assert_eq!(said, ["it ignores PreferredTopology: no."]);
 }
 
 #[test]

@@ -167,3 +167,26 @@ fn pods_that_stay_on_purpose_are_told() {
     assert_eq!(progress.strategy, UpdateStrategyType::OnDelete);
     assert_eq!(Progress::of(&Seen::default(), "chat"), None);
 }
+
+/// The template changed while updates are paused: what runs is of the template in use, and nothing has the change.
+#[test]
+fn a_change_that_waits_for_a_resume_has_reached_nothing() {
+    let pending = |reason: &str, paused: bool| {
+        let status = json!({
+            "updatedReplicas": 3,
+            "conditions": conditions(&[("UpdatePending", "True", reason, "the template changed")]),
+        });
+        let mut seen = seen(&status, &json!({ "paused": paused }));
+        seen.cliques = objects(vec![role("chat-0-a", "0", "new", 2)]);
+        seen.groups = objects(vec![pool("chat-0-pool", "0", "new", 2)]);
+        Progress::of(&seen, "chat").unwrap()
+    };
+    let held = pending("UpdatePaused", true);
+    assert_eq!((held.state, held.change_pending), (State::Paused, true));
+    assert_eq!((held.updated_replicas, held.message.as_str()), (0, "the template changed"));
+    let units: Vec<(Turn, usize)> = held.units.iter().map(|it| (it.state, it.updated)).collect();
+    assert_eq!(units, [(Turn::Waiting, 0), (Turn::Waiting, 0)]);
+    for other in [pending("OldPodsKept", true), pending("UpdatePaused", false)] {
+        assert_eq!((other.change_pending, other.updated_replicas), (false, 3));
+    }
+}

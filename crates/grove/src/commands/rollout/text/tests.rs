@@ -9,18 +9,18 @@ const DOCUMENTATION: &str = include_str!("../../../../../../docs/updates.md");
 #[test]
 fn an_update_under_way() {
     let want = "\
-chat in namespace default: being updated since 2027-01-01T00:00:00Z, 1 of 3 replicas updated
+chat in namespace default: updating since 2027-01-01T00:00:00Z, 1 of 3 replicas updated
   replica 1: chat-1-a has 1 of 2 pods updated
 
 REPLICA   NAME          UPDATED           STATE
-1         chat-1-a      1 of 2 pods       being updated
+1         chat-1-a      1 of 2 pods       updating
     pod chat-1-a-1 is being replaced
     1 pod: being deleted
     1 pod: not created yet
-1         chat-1-pool   1 of 2 replicas   being updated
+1         chat-1-pool   1 of 2 replicas   updating
     replica 1 is being replaced
     2 pods: starting
-2         chat-2-a      0 of 2 pods       waits for its turn
+2         chat-2-a      0 of 2 pods       waiting
 0         chat-0-a      2 of 2 pods       done
 0         chat-0-pool   2 of 2 replicas   done
 ";
@@ -34,25 +34,35 @@ fn every_state_is_told() {
     let mut it = Progress::of(&under_way(), "chat").unwrap();
     it.message.clear();
     it.ended_at.clone_from(&it.started_at);
-    let mut first = |state: State| {
-        it.state = state;
-        let text = strip_str(&progress(&it)).to_string();
+    let first = |it: &Progress, state: State| {
+        let text = strip_str(&progress(&Progress { state, ..it.clone() })).to_string();
         let line = text.lines().next().unwrap().to_owned();
         (line.strip_prefix("chat in namespace default: ").unwrap().to_owned(), text.lines().count() > 1)
     };
     let since = "2027-01-01T00:00:00Z";
-    assert_eq!(first(State::Never), ("the template was never changed".to_owned(), false));
-    assert_eq!(first(State::Unseen), ("the operator has not seen the newest change yet".to_owned(), true));
-    assert_eq!(first(State::Paused), ("paused, 1 of 3 replicas updated".to_owned(), true));
-    let stuck = format!("no progress; being updated since {since}, 1 of 3 replicas updated");
-    assert_eq!(first(State::Stuck), (stuck, true));
-    assert_eq!(first(State::Ended), (format!("updated, ended at {since}"), false));
+    assert_eq!(
+        first(&it, State::Never),
+        ("the template has not changed since the set was created".to_owned(), false)
+    );
+    assert_eq!(
+        first(&it, State::Unseen),
+        ("the operator has not observed the newest change yet".to_owned(), true)
+    );
+    assert_eq!(first(&it, State::Paused), ("paused, 1 of 3 replicas updated".to_owned(), true));
+    let held = Progress { change_pending: true, ..it.clone() };
+    let pending =
+        "paused with a change pending, 1 of 3 replicas updated; `grove rollout resume chat` starts it";
+    assert_eq!(first(&held, State::Paused), (pending.to_owned(), true));
+    let stuck =
+        format!("stuck: no progress within the deadline; updating since {since}, 1 of 3 replicas updated");
+    assert_eq!(first(&it, State::Stuck), (stuck, true));
+    assert_eq!(first(&it, State::Ended), (format!("complete since {since}"), false));
     it.message = "3 pods are old".to_owned();
     it.state = State::Ended;
     let text = strip_str(&progress(&it)).to_string();
     assert_eq!(
         text,
-        "chat in namespace default: nothing is replaced any more, 1 of 3 replicas updated\n  3 pods are old\n"
+        "chat in namespace default: no more pods are replaced, 1 of 3 replicas updated\n  3 pods are old\n"
     );
 }
 
@@ -104,10 +114,10 @@ fn a_history() {
     };
     let want = "\
 REVISION   AGE   CHANGE
-1          2d    the first that is kept
+1          2d    oldest kept revision
 2          12h   decode.containers[main].image: engine:1 → engine:2
-    decode.containers[main].env[CACHE].value: new: on
-    router.labels.team: gone, was a
+    decode.containers[main].env[CACHE].value: added: on
+    router.labels.team: removed, was a
 3 *        5m    router.containers[main].image: router:7 → router:8
 * in use
 ";
@@ -115,9 +125,9 @@ REVISION   AGE   CHANGE
     assert_eq!(strip_str(&history(&all, now)).to_string(), want);
     assert!(DOCUMENTATION.contains(want), "docs/updates.md does not show it");
     let same = Revision { changes: Some(Vec::new()), ..all.revisions[0].clone() };
-    assert_eq!(changes(&same), ["nothing that pods have"]);
+    assert_eq!(changes(&same), ["no change to pods"]);
     let none = History { revisions: Vec::new(), ..all };
-    assert_eq!(history(&none, now), "no template of chat is kept yet; does an operator run?\n");
+    assert_eq!(history(&none, now), "no revisions of chat yet: check that the operator is running\n");
 }
 
 #[test]

@@ -35,14 +35,22 @@ fn each_state_of_a_pod_has_its_words() {
     }]);
     let rows: Vec<(Value, &[&str])> = vec![
         (ready(), &[]),
-        (gate("example.com/quota"), &["held back by the scheduling gate example.com/quota"]),
-        (gate(gates::POD_GANG_PENDING), &["held back until every pod of gang chat-0 exists"]),
+        (gate("example.com/quota"), &["gated by example.com/quota, which Grove does not manage"]),
+        (gate(gates::POD_GANG_PENDING), &["gated until every pod of gang chat-0 exists"]),
         (json!({}), &["waiting for the scheduler default-scheduler"]),
         (
             json!({ "status": { "conditions": [
                 { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes" },
             ] } }),
-            &["the scheduler finds no place: 0/2 nodes"],
+            &["the scheduler cannot place it: 0/2 nodes"],
+        ),
+        // What the API server says of gates is not what the scheduler says of nodes.
+        (
+            json!({ "status": { "conditions": [{
+                "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+            }] } }),
+            &["waiting for the scheduler default-scheduler"],
         ),
         (bound(&json!({ "phase": "Pending" })), &["starting"]),
         (bound(&json!({ "containerStatuses": waiting("ContainerCreating", "") })), &["starting"]),
@@ -84,16 +92,16 @@ fn a_scaled_gang_waits_for_its_base() {
     });
     let complete = ("Initialized", "True", "AllPodsCreated", "");
     let waits = ("Scheduled", "False", "WaitingForBaseGang", "");
-    assert_eq!(said(&gated, &[complete, waits], Vec::new()), ["held back until gang chat-0 is bound"]);
     assert_eq!(
-        said(&gated, &[waits], Vec::new()),
-        ["held back until every pod of gang chat-0-pool-1 exists"]
+        said(&gated, &[complete, waits], Vec::new()),
+        ["gated until its base gang chat-0 is scheduled"]
     );
-    assert_eq!(said(&gated, &[complete], Vec::new()), ["about to be let go"]);
+    assert_eq!(said(&gated, &[waits], Vec::new()), ["gated until every pod of gang chat-0-pool-1 exists"]);
+    assert_eq!(said(&gated, &[complete], Vec::new()), ["scheduling gate about to be removed"]);
     let placed = ("Scheduled", "True", "MinimumBound", "");
     assert_eq!(
         said(&gated, &[complete, placed], Vec::new()),
-        ["about to be let go; the minima of the set's other gangs go first"]
+        ["gated until the other gangs of the set have their minimum scheduled"]
     );
 }
 

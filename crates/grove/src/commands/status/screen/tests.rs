@@ -10,7 +10,7 @@ fn a_set_its_gangs_and_its_roles() {
     assert_eq!((screen.available_replicas, screen.wanted_replicas), (0, 1));
     let gang = &screen.gangs[0];
     assert_eq!((gang.ready_pods, gang.wanted_pods, gang.phase.as_str()), (1, 3, "Pending"));
-    assert_eq!(gang.awaited, "the scheduler finds no place: chat-0-decode-0: 0/2 nodes are available");
+    assert_eq!(gang.awaited, "the scheduler cannot place it: chat-0-decode-0: 0/2 nodes are available");
     let roles: Vec<_> = screen
         .roles
         .iter()
@@ -65,6 +65,58 @@ fn states() {
     assert_eq!(State::of(&going), State::Deleting);
 }
 
+/// A rejected pod does not come by itself: a set that waits for one is not in progress.
+#[test]
+fn a_set_whose_pods_are_rejected_is_blocked() {
+    let says = |available: &str, refused: &str| {
+        let all = conditions(&[
+            ("Available", available, "", ""),
+            ("Progressing", "True", "", ""),
+            ("ReplicaFailure", refused, "FailedCreate", "exceeded quota"),
+        ]);
+        let set = set(1, json!({ "conditions": all }));
+        State::of(&set).words(is_blocked(&set))
+    };
+    assert_eq!(says("False", "True"), "blocked: pods cannot be created");
+    assert_eq!(says("True", "True"), "available, but more pods cannot be created");
+    assert_eq!(says("False", "False"), "in progress");
+    let mut seen = chat();
+    let status = seen.sets.values_mut().next().unwrap().status.as_mut().unwrap();
+    status.conditions.push(crate::commands::status::fixture::condition(
+        "ReplicaFailure",
+        "True",
+        "FailedCreate",
+        "quota",
+    ));
+    assert!(Screen::of(&seen, "chat").unwrap().blocked);
+    let line = &super::super::overview::Overview::of(&seen, true).sets[0];
+    assert_eq!((line.blocked, line.awaited.as_str()), (true, "quota"));
+}
+
+/// A gang that fell below its minimum does not count as one that runs, also where its phase is still Running.
+#[test]
+fn an_unhealthy_gang_does_not_count_as_running() {
+    let mut seen = chat();
+    let unhealthy = gang("d", "Running", &[("Unhealthy", "True", "PodsLost", "")]);
+    seen.gangs = objects(vec![gang("a", "Running", &[]), gang("b", "Succeeded", &[]), unhealthy]);
+    let line = &super::super::overview::Overview::of(&seen, true).sets[0];
+    assert_eq!((line.running_gangs, line.gangs), (2, 3));
+}
+
+/// A changed template that waits because updates are paused is said in the list of sets, too.
+#[test]
+fn a_paused_change_is_told() {
+    let all = conditions(&[
+        ("Available", "True", "", ""),
+        ("Progressing", "False", "", ""),
+        ("UpdatePending", "True", "UpdatePaused", "the template changed"),
+    ]);
+    let mut seen = chat();
+    seen.sets = objects(vec![set(1, json!({ "observedGeneration": 2, "conditions": all }))]);
+    let line = &super::super::overview::Overview::of(&seen, true).sets[0];
+    assert_eq!((line.state, line.awaited.as_str()), (State::Available, "the template changed"));
+}
+
 #[test]
 fn notes_say_only_what_is_amiss() {
     let all = conditions(&[
@@ -93,7 +145,7 @@ fn notes_say_only_what_is_amiss() {
             "pods cannot be created: quota",
             "clique a was restarted 2 times",
             "topology: no binding",
-            "the scheduler passes over something: topology",
+            "ignored by the scheduler: topology",
             "1 old pod",
             "error ERR_X: no",
             "the operator has not acted on the last change yet",
@@ -111,8 +163,8 @@ fn a_gang_says_what_comes_first() {
             "a",
         ),
         (
-            &[("Scheduled", "False", "WaitingForScheduler", "w has 0 of at least 1 bound")],
-            "waiting for the scheduler: w has 0 of at least 1 bound",
+            &[("Scheduled", "False", "WaitingForScheduler", "w has 0 of at least 1 scheduled")],
+            "waiting for the scheduler: w has 0 of at least 1 scheduled",
         ),
         (
             &[("Scheduled", "False", "WaitingForBaseGang", "the base gang goes first")],
@@ -120,7 +172,7 @@ fn a_gang_says_what_comes_first() {
         ),
         (
             &[("Ready", "False", "PodsNotReady", "r"), ("Unhealthy", "True", "PodsLost", "u")],
-            "below its minimum: u",
+            "below minAvailable: u",
         ),
         (
             &[("Unhealthy", "True", "PodsLost", "u"), ("ReplicaFailure", "True", "FailedCreate", "q")],

@@ -22,14 +22,14 @@ chat in namespace default: 0 of 1 replicas available, in progress
   1 of 3 pods are ready; gangs: 0 running, 0 starting, 1 pending, 0 unhealthy
 
 GANG     PHASE     PODS READY
-chat-0   Pending   1 of 3       the scheduler finds no place: chat-0-decode-0: 0/2 nodes are available
+chat-0   Pending   1 of 3       the scheduler cannot place it: chat-0-decode-0: 0/2 nodes are available
 
-GROUP         AVAILABLE   AT LEAST
+GROUP         AVAILABLE   MINIMUM
 chat-0-pool   1 of 2      1
 
-ROLE            READY    AT LEAST
+ROLE            READY    MINIMUM
 chat-0-decode   0 of 2   1
-    2 pods: the scheduler finds no place: 0/2 nodes are available
+    2 pods: the scheduler cannot place it: 0/2 nodes are available
 chat-0-router   1 of 1   1
 ";
     assert_eq!(got, want);
@@ -54,7 +54,7 @@ fn all_sets() {
              chat   0 of 1     0 of 3   0 of 1   {line}\n"
         )
     );
-    assert_eq!(overview(&Overview::of(&Seen::default(), false)), "there is no PodCliqueSet\n");
+    assert_eq!(overview(&Overview::of(&Seen::default(), false)), "no PodCliqueSets found\n");
 }
 
 /// A set of 500 replicas, of which the last has no pod.

@@ -88,7 +88,7 @@ impl Level {
         let without = &self.label.without;
         (!without.is_empty()).then(|| {
             format!(
-                "{} is on {} of {}; without it: {}",
+                "{} is on {} of {}; missing on {}",
                 self.key,
                 self.nodes - without.len(),
                 counted(self.nodes, "node"),

@@ -19,27 +19,26 @@ use crate::{
     columns::line,
 };
 
-/// Propose a ClusterTopologyBinding from the labels of the nodes.
+/// Propose a ClusterTopologyBinding from node labels.
 ///
-/// Looks at the nodes that offer the resource, or at all where none does. Takes the labels that are known to say where a
-/// node is (of Kubernetes, clouds and Topograph), and others whose names say so, as far as they nest: each domain of a
-/// narrower level lies in exactly one of the broader. The manifest goes to standard output, what was left out and why to
-/// standard error. Nothing is changed.
+/// Considers nodes that offer the resource, or all nodes if none does. Uses well-known topology labels (of Kubernetes,
+/// clouds and Topograph) and others with similar names, if they nest: each domain of a narrower level is in exactly one
+/// domain of the broader level. Prints the manifest to standard output and omitted labels to standard error. Read-only.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove topology detect > topology.yaml\n  \
     grove topology detect --name gb200 | kubectl apply -f -\n\n\
-    Exit codes: 0 a topology is proposed, 1 no label says where nodes are, 2 the cluster cannot be asked.")]
+    Exit codes: 0 success, 1 no topology labels found, 2 the cluster cannot be reached.")]
 pub(super) struct Detect {
     /// Name of the ClusterTopologyBinding.
     #[arg(long, default_value = "cluster", value_parser = object_name)]
     name: String,
 
-    /// Resource whose nodes count.
+    /// Consider only nodes that offer this resource.
     #[arg(long, value_name = "NAME", default_value = RESOURCE)]
     resource: String,
 
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Output,
 

@@ -158,7 +158,7 @@ fn what_is_left_out_is_told_with_figures() {
             "half of the nodes are enough for a known label",
             &["zone=a rack=r1", "zone=a rack=r1", "zone=a", "zone=a"],
             "zone > rack > host",
-            "topology.kubernetes.io/rack is on 2 of 4 nodes; without it: n2, n3",
+            "topology.kubernetes.io/rack is on 2 of 4 nodes; missing on n2, n3",
         ),
         (
             "less is not",

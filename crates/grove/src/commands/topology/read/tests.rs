@@ -60,7 +60,7 @@ async fn lists_come_in_pages_and_begin_anew_where_a_page_is_too_old() {
 async fn lists_that_are_always_too_old_end() {
     let client = answering(|_| refusal(410, "too old"));
     let error = nodes(&cluster(client), "nvidia.com/gpu").await.unwrap_err();
-    assert_eq!(error.to_string(), "in memory answers: too old");
+    assert_eq!(error.to_string(), "in memory: too old");
 }
 
 /// One binding, and a refusal of what the path of a request has in it.
@@ -98,10 +98,10 @@ async fn what_must_not_be_read_stops_only_what_needs_it() {
         ("/topologies", 403, Ok((true, true, true))),
         ("/topologies", 404, Ok((true, true, false))),
         ("/nothing", 403, Ok((true, true, false))),
-        ("/nodes", 403, Err("in memory answers: it is forbidden")),
-        ("/clustertopologybindings", 403, Err("in memory answers: it is forbidden")),
-        ("/pods", 500, Err("in memory answers: it is forbidden")),
-        ("/topologies", 500, Err("in memory answers: it is forbidden")),
+        ("/nodes", 403, Err("in memory: it is forbidden")),
+        ("/clustertopologybindings", 403, Err("in memory: it is forbidden")),
+        ("/pods", 500, Err("in memory: it is forbidden")),
+        ("/topologies", 500, Err("in memory: it is forbidden")),
     ];
     for (what, code, want) in rows {
         let facts = read(&refusing(what, code), None, "nvidia.com/gpu").await;

@@ -23,19 +23,18 @@ fn levels_domains_room_and_gangs() {
 #[test]
 fn what_is_left_out_is_told() {
     let text = plain(&cluster(), Depth::Level("rack"));
-    assert!(text.contains("\nhosts are left out; --depth host shows them\n"), "{text}");
+    assert!(text.contains("\nhosts are not shown; --depth host shows them\n"), "{text}");
     assert!(!text.contains("node-5"), "{text}");
     assert!(text.contains("\n        - default/embed-0: 1 pod, 2 nvidia.com/gpu, on 1 node\n"), "{text}");
     let text = plain(&cluster(), Depth::Level("zone"));
-    assert!(text.contains("\nlevels from rack to host are left out; --depth host shows them\n"), "{text}");
+    assert!(text.contains("\nlevels from rack to host are not shown; --depth host shows them\n"), "{text}");
 }
 
 #[test]
 fn what_must_not_be_read_is_told() {
-    let pods =
-        "You must not list the pods of all namespaces: what is free and where gangs sit is not known.\n";
-    let gangs = "PodGangs could not be read: what gangs require, and which have no place, is not known.\n";
-    let kueue = "You must not list Kueue's Topologies: they are not shown.\n";
+    let pods = "You may not list pods of all namespaces: free capacity and gangs are unknown.\n";
+    let gangs = "PodGangs could not be read: required levels and unscheduled gangs are unknown.\n";
+    let kueue = "You may not list Kueue Topologies: they are not shown.\n";
     let whole = cluster();
     let rows = [
         (Facts { pods: None, ..whole.clone() }, vec![pods]),
@@ -66,11 +65,11 @@ fn levels_that_do_not_nest_are_told() {
     facts.topologies[0].kind = Kind::Kueue;
     let text = plain(&facts, Depth::All);
     assert!(text.starts_with("cluster (Kueue Topology): "), "{text}");
-    assert!(text.contains("\n    r1 lies in more than one zone: these levels do not nest\n"), "{text}");
+    assert!(text.contains("\n    r1 is in more than one zone: these levels do not nest\n"), "{text}");
     assert!(text.contains("\nblock   example.com/block             0         0 of 2\n"), "{text}");
     facts.nodes.extend([at("n3", "a", "r2"), at("n4", "b", "r2")]);
     let text = plain(&facts, Depth::All);
-    assert!(text.contains("\n    r1, r2 lie in more than one zone: these levels do not nest\n"), "{text}");
+    assert!(text.contains("\n    r1, r2 are in more than one zone: these levels do not nest\n"), "{text}");
 }
 
 #[test]
@@ -86,7 +85,7 @@ fn many_names_have_an_end() {
         ..Facts::default()
     };
     let text = plain(&facts, Depth::All);
-    assert!(text.contains("1 of 7; without it: n1, n2, n3, n4, n5 and 1 more\n"), "{text}");
+    assert!(text.contains("1 of 7; missing on n1, n2, n3, n4, n5 and 1 more\n"), "{text}");
     // A gang that takes nothing of the resource.
     assert!(
         text.contains("\n        - default/g-9: 1 pod, on 1 node\n        - … and 2 more gangs\n"),
@@ -94,7 +93,7 @@ fn many_names_have_an_end() {
     );
     facts.pods = Some(Vec::new());
     let text = plain(&facts, Depth::All);
-    let want = "\n12 gangs have no pod on a node: default/g-0, default/g-1, default/g-2, default/g-3, default/g-4 and 7 more; \
-                `grove why podgang/g-0 -n default` says why\n";
+    let want = "\n12 gangs have no scheduled pods: default/g-0, default/g-1, default/g-2, default/g-3, default/g-4 and 7 more; \
+                `grove why podgang/g-0 -n default` shows why\n";
     assert!(text.contains(want), "{text}");
 }

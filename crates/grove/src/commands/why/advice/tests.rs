@@ -10,7 +10,8 @@ use crate::commands::why::{
 /// What is advised for a gang `chat-0` with these pods.
 fn advised(cause: &Cause, pods: Vec<Pod>) -> Vec<String> {
     let facts = Facts { gangs: vec![gang("chat-0", &[])], pods, ..chat() };
-    of(cause, &Around { facts: &facts, gang: &facts.gangs[0] })
+    let around = Around { facts: &facts, gang: &facts.gangs[0] };
+    of(cause, &around, &obstacles(cause, &around))
 }
 
 fn of_words(words: &str) -> Vec<String> {
@@ -25,7 +26,7 @@ fn decode(name: &str, spec: &Value) -> Pod {
 fn what_is_missing_is_counted_in_pods_and_devices() {
     let words = "chat-0-decode: room for at most 1 of the 4 pods that are needed";
     let first = |pods: Vec<Pod>| advised(&Cause::NoPlace(words.to_owned()), pods).remove(0);
-    let room = "free, or add nodes with, room for 3 more pods of chat-0-decode";
+    let room = "free up, or add, capacity for 3 more pods of chat-0-decode";
     assert_eq!(first(Vec::new()), room);
     // All containers of a pod count, and a limit is not counted a second time.
     assert_eq!(first(vec![decode("a", &gpus(&[4, 2]))]), format!("{room} (each 6 nvidia.com/gpu)"));
@@ -54,10 +55,10 @@ fn what_a_device_limit_says_is_a_request() {
 #[test]
 fn a_group_that_is_called_like_the_gang_is_the_gang() {
     let words = "chat-0: room for at most 2 of the 4 pods that are needed";
-    assert_eq!(of_words(words), ["free, or add nodes with, room for 2 more pods"]);
+    assert_eq!(of_words(words), ["free up, or add, capacity for 2 more pods"]);
     let pods = vec![decode("a", &gpus(&[8])), pod("r", "chat-0-router", "chat-0", &gpus(&[8]))];
     let got = advised(&Cause::NoPlace(words.to_owned()), pods);
-    assert_eq!(got, ["free, or add nodes with, room for 2 more pods (each 8 nvidia.com/gpu)"]);
+    assert_eq!(got, ["free up, or add, capacity for 2 more pods (each 8 nvidia.com/gpu)"]);
 }
 
 #[test]
@@ -66,56 +67,53 @@ fn feature_gates_are_those_of_kube_scheduler() {
         let mut facts = Facts { gangs: vec![gang("chat-0", &[])], ..chat() };
         let labels = facts.gangs[0].metadata.labels.as_mut().unwrap();
         labels.insert("grove.io/scheduler-name".to_owned(), scheduler.to_owned());
-        of(&Cause::NotHonoured(String::new()), &Around { facts: &facts, gang: &facts.gangs[0] })
+        of(&Cause::NotHonoured(String::new()), &Around { facts: &facts, gang: &facts.gangs[0] }, &[])
     };
     assert!(help("default-scheduler")[0].contains("feature gates"));
-    assert_eq!(
-        help("volcano"),
-        ["see whether volcano is configured to place gangs: docs/backends says what it needs"]
-    );
+    assert_eq!(help("volcano"), ["check that volcano is configured for gang scheduling (docs/backends)"]);
 }
 
 #[test]
 fn each_obstacle_has_its_cure() {
-    let queue = "create the queue, or let the set name one that default-scheduler has";
+    let queue = "create the queue, or set another queue on the set that default-scheduler has";
     let rows: [(&str, &[&str]); 9] = [
-        ("0/2 nodes are available", &["free, or add nodes with, room for its pods"]),
-        ("3 of 4 pods find no place: no nodes", &["free, or add nodes with, room for 3 more pods"]),
+        ("0/2 nodes are available", &["free up, or add, capacity for its pods"]),
+        ("3 of 4 pods cannot be placed: no nodes", &["free up, or add, capacity for 3 more pods"]),
         (
             "resources for 2 pods were found, the gang requires 3: 2 node(s) had untolerated taint",
             &[
-                "free, or add nodes with, room for 1 more pod",
-                "or let the pods tolerate the taints of the nodes that have room",
+                "add tolerations for the taints of the 2 nodes, or remove the taints",
+                "or free up, or add, capacity for 1 more pod",
             ],
         ),
         (
             "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector",
             &[
-                "free, or add nodes with, room for its pods",
-                "or see whether any node has the labels that the pods select",
+                "correct the nodeSelector or affinity in the pod template, or label nodes to match it",
+                "or free up, or add, capacity for its pods",
             ],
         ),
         (
             "no rack of topology dc has enough resources for sub-group chat-0-b: r1",
             &[
-                "free, or add nodes with, room for its pods of chat-0-b in one domain of rack",
-                "or require a wider level of the topology than rack",
-                "or make chat anew with a smaller minAvailable for chat-0-b: it cannot be changed later",
+                "free up, or add, capacity for its pods of chat-0-b in one domain of rack",
+                "or require a wider topology level than rack",
+                "or recreate chat with a smaller minAvailable for chat-0-b (it is immutable)",
             ],
         ),
         ("queue 'x' does not exist", &[queue]),
         (
             "Requested topology dc does not exist",
-            &["create the topology object that default-scheduler looks for"],
+            &["create the topology object named above for default-scheduler"],
         ),
         (
             "Workload requested 4 GPUs, but team-a quota is 2 GPUs",
             &[
-                "raise the quota of the gang's queue, or free what others in it use",
-                "or put the set into another queue",
+                "raise the quota of the gang's queue, or free up capacity in it",
+                "or move the set to another queue",
             ],
         ),
-        ("", &["free, or add nodes with, room for its pods"]),
+        ("", &["free up, or add, capacity for its pods"]),
     ];
     for (words, want) in rows {
         let got = of_words(words);
@@ -133,7 +131,7 @@ fn each_cause_has_its_advice() {
     let no_right =
         "podgroups.scheduling.run.ai is forbidden: User \"x\" cannot create resource \"podgroups\"";
     let rows: Vec<(Cause, &str)> = vec![
-        (Cause::Unseen, "see whether Grove's operator runs"),
+        (Cause::Unseen, "check that the Grove operator is running"),
         (Cause::PodsRefused(words(quota)), "raise the ResourceQuota gpus of namespace default"),
         (
             Cause::PodsRefused(words("chat-0-a: waiting for quota: gang old-0 is older")),
@@ -145,27 +143,30 @@ fn each_cause_has_its_advice() {
         ),
         (
             Cause::PodsRefused(words("the scheduler backend changed the pod's owners")),
-            "mend what these words are about",
+            "fix the cause named above",
         ),
-        (Cause::PodsMissing(words("")), "`grove status chat` says which pods are missing"),
+        (Cause::PodsMissing(words("")), "`grove status chat` shows which pods are missing"),
         (Cause::BackendNotConfigured, "add a profile default-scheduler to scheduler.profiles"),
         (
             Cause::BackendNotReady(words("")),
-            "put in place what is missing (`grove backends default-scheduler`)",
+            "install what is missing (`grove backends default-scheduler` shows it)",
         ),
         (Cause::BackendFailed(words("no queue: label the PodCliqueSet")), "create the queue"),
-        (Cause::BackendFailed(words(no_right)), "give the operator the right"),
-        (Cause::BackendFailed(words("no HyperNode has the tierName")), "mend what these words are about"),
-        (Cause::HeldByOthers(words("example.com/q")), "see to whoever set the gate example.com/q"),
-        (Cause::NotLetGo, "if this lasts, `kubectl describe podgang chat-0`"),
-        (Cause::Silent(words("")), "if this lasts, see whether the scheduler default-scheduler runs"),
-        (Cause::NotHonoured(words("")), "switch on in the scheduler what the API server has switched on"),
+        (Cause::BackendFailed(words(no_right)), "grant the operator that permission"),
+        (Cause::BackendFailed(words("no HyperNode has the tierName")), "fix the cause named above"),
+        (Cause::HeldByOthers(words("example.com/q")), "find the controller that set the gate example.com/q"),
+        (Cause::NotLetGo, "if this does not change, look at `kubectl describe podgang chat-0`"),
+        (
+            Cause::Silent(words("")),
+            "if this does not change, check that the scheduler default-scheduler is running",
+        ),
+        (Cause::NotHonoured(words("")), "enable the feature gates of the API server in kube-scheduler too"),
         (
             Cause::MinimaFirst { pods: 1, until: words("") },
-            "`grove why chat` says what the other gangs wait for",
+            "`grove why chat` shows what the other gangs wait for",
         ),
-        (Cause::NotReady(words("")), "`grove status chat` says what its pods wait for"),
-        (Cause::Unhealthy(words("")), "`grove status chat` says what became of its pods"),
+        (Cause::NotReady(words("")), "`grove status chat` shows what its pods wait for"),
+        (Cause::Unhealthy(words("")), "`grove status chat` shows its pods"),
     ];
     for (cause, start) in rows {
         let got = advised(&cause, Vec::new());
@@ -179,7 +180,7 @@ fn who_waits_for_another_gang_is_sent_there() {
     let scaled = vec![after(decode("a", &json!({})), "chat-base")];
     assert_eq!(
         advised(&Cause::WaitingForBase, scaled),
-        ["`grove why podgang/chat-base` says what that one waits for"]
+        ["`grove why podgang/chat-base` shows what that gang waits for"]
     );
     assert_eq!(advised(&Cause::WaitingForBase, Vec::new()), Vec::<String>::new());
 }

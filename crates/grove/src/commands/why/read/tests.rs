@@ -126,3 +126,44 @@ async fn a_cluster_without_our_kinds_is_told() {
     let error = answer.err().unwrap().to_string();
     assert!(error.contains("grove crds | kubectl apply"), "{error}");
 }
+
+/// Nodes are asked for only where a scheduler refuses a gang, and who may not read them does without.
+#[tokio::test]
+async fn nodes_are_read_where_they_matter() {
+    let cluster = filled("").await;
+    let params = PostParams::default();
+    let nodes: Api<k8s_openapi::api::core::v1::Node> = Api::all(cluster.client.clone());
+    let node = json!({
+        "metadata": { "name": "n0", "labels": { "a": "b" } }, "spec": { "unschedulable": true },
+        "status": { "allocatable": { "cpu": "8" } },
+    });
+    nodes.create(&params, &serde_json::from_value(node).unwrap()).await.unwrap();
+    assert_eq!(gangs(&cluster, "chat").await.unwrap().nodes, None);
+    let gangs_api: Api<PodGang> = Api::default_namespaced(cluster.client.clone());
+    let waits = gang("chat-1", &[("Scheduled", "False", "Unschedulable", "no room")]);
+    gangs_api.create(&params, &waits).await.unwrap();
+    gangs_api
+        .replace_status("chat-1", &params, &{
+            let mut there = gangs_api.get("chat-1").await.unwrap();
+            there.status = waits.status;
+            there
+        })
+        .await
+        .unwrap();
+    let found = gangs(&cluster, "chat").await.unwrap().nodes.unwrap();
+    assert_eq!((found.len(), found[0].name.as_str(), found[0].is_cordoned), (1, "n0", true));
+    assert_eq!(gangs(&cluster, "podgang/chat-0").await.unwrap().nodes, None, "another gang was asked about");
+}
+
+#[tokio::test]
+async fn nodes_that_may_not_be_read_stop_nothing() {
+    for (code, stops) in [(403, false), (500, true)] {
+        let answer = move |_: http::Request<Body>| async move {
+            let status = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "code": code });
+            http::Response::builder().status(code).body(Body::from(status.to_string().into_bytes()))
+        };
+        let client = Client::new(tower::service_fn(answer), "default");
+        let cluster = Cluster { client, server: "in memory".to_owned(), namespace: String::new() };
+        assert_eq!(nodes::read(&cluster).await.is_err(), stops, "{code}");
+    }
+}

@@ -1,7 +1,13 @@
 use serde_json::json;
 
 use super::*;
-use crate::commands::why::fixture::{RUNS, backend, chat, gang, gated, pod};
+use crate::{
+    amount::Amount,
+    commands::why::{
+        fixture::{RUNS, backend, chat, gang, gated, gpus, pod},
+        nodes::Node,
+    },
+};
 
 const OURS: &str = "grove.io/podgang-pending-creation";
 type Said = (&'static str, &'static str, &'static str, &'static str);
@@ -21,10 +27,10 @@ fn waits(reason: &'static str, message: &'static str) -> Said {
 
 #[test]
 fn each_condition_has_its_cause_and_sentence() {
-    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a has 0 of at least 1 bound");
+    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a has 0 of at least 1 scheduled");
     let rows: Vec<(Vec<Said>, State, &str, &str)> = vec![
-        (RUNS.to_vec(), State::Running, "none", "it runs"),
-        (vec![], State::Waiting, "unseen", "no operator has looked at it yet"),
+        (RUNS.to_vec(), State::Running, "none", "running"),
+        (vec![], State::Waiting, "unseen", "the operator has not reconciled it yet"),
         (
             vec![
                 ("ReplicaFailure", "True", "FailedCreate", "chat-0-a: exceeded quota: q"),
@@ -32,7 +38,7 @@ fn each_condition_has_its_cause_and_sentence() {
             ],
             State::Waiting,
             "podsRefused",
-            "the API server refuses its pods: chat-0-a: exceeded quota: q",
+            "the API server rejects its pods: chat-0-a: exceeded quota: q",
         ),
         (
             vec![(
@@ -47,12 +53,12 @@ fn each_condition_has_its_cause_and_sentence() {
         ),
         (
             vec![
-                ("Initialized", "False", "PodsNotCreated", "not all pods of the gang exist"),
-                waits("PodsNotCreated", "the gang is not complete"),
+                ("Initialized", "False", "PodsNotCreated", "not all pods of the gang are created yet"),
+                waits("PodsNotCreated", "waiting for all pods of the gang to be created"),
             ],
             State::Waiting,
             "podsMissing",
-            "not all pods of the gang exist",
+            "not all pods of the gang are created yet",
         ),
         (
             vec![("Initialized", "False", "PodGangPodsCreationPending", "pending")],
@@ -70,19 +76,19 @@ fn each_condition_has_its_cause_and_sentence() {
             vec![waits("SchedulerBackendFailed", "no queue")],
             State::Waiting,
             "backendFailed",
-            "its pods are held back, because default-scheduler cannot be told of it: no queue",
+            "its pods stay gated, because the backend of default-scheduler failed: no queue",
         ),
         (
             vec![waits("WaitingForBaseGang", "")],
             State::Waiting,
             "waitingForBase",
-            "its base gang has to have its place first",
+            "waiting for its base gang to be scheduled",
         ),
         (
             vec![waits("Unschedulable", "0/2 nodes are available")],
             State::Waiting,
             "noPlace",
-            "default-scheduler finds no place: 0/2 nodes are available",
+            "default-scheduler cannot place it: 0/2 nodes are available",
         ),
         (vec![waits("GangNotHonoured", "one by one")], State::Waiting, "notHonoured", "one by one"),
         (
@@ -98,7 +104,7 @@ fn each_condition_has_its_cause_and_sentence() {
             ],
             State::Starting,
             "notReady",
-            "it has its place and is not ready: a has 0 of at least 1 ready",
+            "scheduled, but not ready: a has 0 of at least 1 ready",
         ),
         (
             vec![
@@ -107,14 +113,14 @@ fn each_condition_has_its_cause_and_sentence() {
             ],
             State::Unhealthy,
             "unhealthy",
-            "it fell below its minimum: a has 0 of at least 1 healthy",
+            "below minAvailable: a has 0 of at least 1 healthy",
         ),
         // What was lost is looked for again: why it is not found says more.
         (
             vec![lost, waits("Unschedulable", "no room")],
             State::Unhealthy,
             "noPlace",
-            "default-scheduler finds no place: no room",
+            "default-scheduler cannot place it: no room",
         ),
     ];
     for (conditions, state, cause, why) in rows {
@@ -134,7 +140,10 @@ fn a_scaled_gang_says_which_base_gang_it_follows() {
 fn a_backend_that_cannot_be_used_is_the_cause_of_what_is_missing() {
     let cause = |reason: &'static str, status: &str, backend_reason: &str| {
         let backend = backend("default-scheduler", status, backend_reason, "install it");
-        said(&Facts { backends: Some(vec![backend]), ..with(&[waits(reason, "the gang is not complete")]) })
+        said(&Facts {
+            backends: Some(vec![backend]),
+            ..with(&[waits(reason, "waiting for all pods of the gang to be created")])
+        })
     };
     for reason in ["PodsNotCreated", "WaitingForScheduler", "SchedulerBackendNotReady"] {
         let got = cause(reason, "False", "BackendInitializationFailed");
@@ -159,10 +168,10 @@ fn a_backend_that_cannot_be_used_is_the_cause_of_what_is_missing() {
 fn without_words_of_the_scheduler_the_pods_tell() {
     let facts = |spec| Facts {
         pods: vec![pod("p", "chat-0-a", "chat-0", &spec)],
-        ..with(&[waits("WaitingForScheduler", "chat-0-a has 0 of at least 1 bound")])
+        ..with(&[waits("WaitingForScheduler", "chat-0-a has 0 of at least 1 scheduled")])
     };
     let got = said(&facts(gated(&["example.com/quota", OURS])));
-    let why = "its pods are held back by the scheduling gate example.com/quota, which is not Grove's";
+    let why = "its pods have the scheduling gate example.com/quota, which Grove does not manage";
     assert_eq!((got.cause, got.why.as_str()), ("heldByOthers", why));
     assert_eq!(said(&facts(gated(&[OURS]))).cause, "notLetGo");
     assert_eq!(said(&facts(json!({}))).cause, "silent");
@@ -175,7 +184,7 @@ fn without_words_of_the_scheduler_the_pods_tell() {
         { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available" },
     ] }))
     .unwrap();
-    assert_eq!(said(&refused).why, "default-scheduler finds no place: 0/2 nodes are available");
+    assert_eq!(said(&refused).why, "default-scheduler cannot place it: 0/2 nodes are available");
     // A gated pod is not unschedulable, and a pod that goes says nothing.
     refused.pods[0].metadata.deletion_timestamp =
         serde_json::from_value(json!("2027-01-01T00:00:00Z")).unwrap();
@@ -189,7 +198,7 @@ fn a_gang_without_a_label_has_the_scheduler_of_its_pods() {
     facts.pods = vec![pod("p", "chat-0-a", "chat-0", &json!({ "schedulerName": "volcano" }))];
     assert_eq!(said(&facts).scheduler, "volcano");
     facts.pods.clear();
-    assert_eq!(said(&facts).why, "the scheduler finds no place: no");
+    assert_eq!(said(&facts).why, "the scheduler cannot place it: no");
 }
 
 #[test]
@@ -219,11 +228,11 @@ fn a_pod_is_told_apart_from_its_gang() {
         assert_eq!(report.gangs.len(), 1);
         report.pod.unwrap().why
     };
-    assert_eq!(why(json!({ "nodeName": "n1" })), "it has its place on node n1");
-    assert_eq!(why(gated(&[OURS])), "Grove holds it back until its gang may go");
+    assert_eq!(why(json!({ "nodeName": "n1" })), "scheduled on node n1");
+    assert_eq!(why(gated(&[OURS])), "its scheduling gate is removed when its gang is complete");
     assert_eq!(
         why(gated(&["example.com/quota"])),
-        "it is held back by the scheduling gate example.com/quota, which is not Grove's"
+        "it has the scheduling gate example.com/quota, which Grove does not manage"
     );
     assert_eq!(why(json!({})), "the scheduler has not answered yet");
 }
@@ -246,20 +255,17 @@ fn growing(others: &[&[Said]]) -> Facts {
 fn pods_above_the_minimum_let_the_minima_of_others_go_first() {
     let waiting: &[Said] = &[waits("Unschedulable", "no")];
     let report = Report::of(&growing(&[waiting]));
-    let until = "until gang chat-1 has its place, for five minutes at most";
+    let until = "until gang chat-1 is scheduled, for five minutes at most";
     let got = &report.gangs[0];
     assert_eq!((got.state, got.cause), (State::Running, "minimaFirst"));
-    assert_eq!(got.why, format!("it runs; Grove holds back 1 pod above its minimum {until}"));
-    assert_eq!(
-        report.pod.unwrap().why,
-        format!("it is above its gang's minimum: Grove holds it back {until}")
-    );
+    assert_eq!(got.why, format!("running; 1 pod above minAvailable stays gated {until}"));
+    assert_eq!(report.pod.unwrap().why, format!("it is above minAvailable and stays gated {until}"));
     let several = said(&growing(&[waiting, RUNS, waiting, waiting]));
-    assert!(several.why.contains(" until gang chat-1 and 2 more have their place, "), "{}", several.why);
+    assert!(several.why.contains(" until gang chat-1 and 2 more are scheduled, "), "{}", several.why);
     // Nobody is before it: it goes at once.
     let alone = Report::of(&growing(&[RUNS]));
     assert_eq!(alone.gangs[0].cause, "none");
-    assert_eq!(alone.pod.unwrap().why, "Grove is about to let it go");
+    assert_eq!(alone.pod.unwrap().why, "its scheduling gate is about to be removed");
     // A gang that is all there holds nobody back.
     let mut whole = growing(&[waiting]);
     whole.pods.remove(1);
@@ -277,9 +283,73 @@ fn machines_get_all_of_it() {
             "namespace": "default", "set": "chat", "backendsRead": true,
             "gangs": [{
                 "name": "chat-0-decode-0", "state": "waiting", "scheduler": "default-scheduler", "cause": "waitingForBase",
-                "why": "gang chat-0 has to have its place first",
-                "help": ["`grove why podgang/chat-0` says what that one waits for"],
+                "why": "waiting for its base gang chat-0 to be scheduled",
+                "help": ["`grove why podgang/chat-0` shows what that gang waits for"],
             }],
         })
     );
+}
+
+/// The words about the group count pods only; what kept them off nodes is on the pods, and the nodes have the numbers.
+#[test]
+fn what_keeps_pods_off_nodes_is_told_with_its_fix() {
+    let words = "chat-0-a: room for at most 0 of the 1 pods that are needed";
+    let refused = "0/2 nodes are available: 2 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is \
+                   not helpful for scheduling.";
+    let mut waiting = pod("p", "chat-0-a", "chat-0", &gpus(&[8]));
+    let condition =
+        json!([{ "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": refused }]);
+    waiting.status.as_mut().unwrap().conditions = serde_json::from_value(condition).unwrap();
+    let allocatable = ["cpu", "nvidia.com/gpu"].map(|it| (it.to_owned(), Amount::whole(8)));
+    let node = |name: &str| Node {
+        name: name.to_owned(),
+        is_cordoned: true,
+        allocatable: allocatable.clone().into(),
+        ..Node::default()
+    };
+    let facts =
+        |nodes| Facts { pods: vec![waiting.clone()], nodes, ..with(&[waits("Unschedulable", words)]) };
+    let got = said(&facts(Some(vec![node("n0"), node("n1")])));
+    assert_eq!(got.why, format!("default-scheduler cannot place it: {words}; 2 of 2 nodes are cordoned"));
+    assert_eq!(got.help[0], "uncordon nodes: `kubectl uncordon n0 n1`");
+    let json = serde_json::to_value(&got.obstacles).unwrap();
+    assert_eq!(json, json!([{ "kind": "cordoned", "text": "2 of 2 nodes are cordoned" }]));
+    // Without nodes the scheduler's own count is all there is.
+    let got = said(&facts(None));
+    assert_eq!(got.why, format!("default-scheduler cannot place it: {words}; 2 nodes are cordoned"));
+    // What the scheduler says of the gang itself is not said twice.
+    let got = said(&Facts {
+        nodes: None,
+        ..with(&[waits("Unschedulable", "0/2 nodes are available: 2 node(s) were unschedulable")])
+    });
+    assert_eq!(got.why.matches("cordoned").count(), 0, "{}", got.why);
+    assert_eq!(got.obstacles.len(), 1);
+}
+
+/// Where a request fits no node, neither free capacity nor a smaller gang would help.
+#[test]
+fn no_capacity_is_advised_where_it_would_not_help() {
+    let words = "chat-0-a: room for at most 0 of the 1 pods that are needed";
+    let node = Node { allocatable: [("cpu".to_owned(), Amount::whole(8))].into(), ..Node::default() };
+    let got = said(&Facts {
+        pods: vec![pod("p", "chat-0-a", "chat-0", &gpus(&[8]))],
+        nodes: Some(vec![node]),
+        ..with(&[waits("Unschedulable", words)])
+    });
+    let fix = "install the device plugin that provides nvidia.com/gpu, or correct the resource name in the pod template";
+    assert_eq!(got.help, [fix]);
+}
+
+/// Of a required level, the label that nodes have to have.
+#[test]
+fn labels_of_required_levels_are_looked_for() {
+    let key = "topology.example.com/rack";
+    let mut facts =
+        with(&[waits("Unschedulable", "chat-0-a: no node has the label of a required topology level")]);
+    let constraint = json!({ "packConstraint": { "required": key } });
+    facts.gangs[0].spec.topology_constraint = serde_json::from_value(constraint).unwrap();
+    facts.nodes = Some(vec![Node::default(), Node::default()]);
+    let got = said(&facts);
+    assert!(got.why.ends_with("; no node has the label topology.example.com/rack"), "{}", got.why);
+    assert!(got.help[0].starts_with("label the nodes with topology.example.com/rack"), "{:?}", got.help);
 }

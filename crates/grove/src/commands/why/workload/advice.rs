@@ -1,13 +1,17 @@
 //! What would help the pods of a group: a pure function of why they wait.
 
+use std::collections::BTreeSet;
+
 use grove_scheduler::workload::SeenGroup;
 
 use super::{
     super::{
+        obstacle::{Obstacle, Question},
         room,
         words::{Shortage, is_over_quota, lacks_queue, lacks_topology},
     },
     cause::{Cause, Unit},
+    facts::Member,
     quota::Quota,
     sentence::queue,
 };
@@ -20,42 +24,47 @@ pub(super) fn of(cause: &Cause, unit: &Unit<'_>) -> Vec<String> {
     match cause {
         Cause::Placed | Cause::Finished | Cause::AboveMinimum { gate: None, words: None, .. } => Vec::new(),
         Cause::NoPods | Cause::PodsMissing(_) if asked.idle.is_some() => {
-            vec![format!("let {about} go on, or ask for its pods")]
+            vec![format!("resume {about}, or scale it up")]
         }
         Cause::NoPods => vec![format!(
-            "if this lasts, `kubectl describe {about} -n {namespace}` says why its pods are not made"
+            "if this does not change, `kubectl describe {about} -n {namespace}` shows why its pods are not created"
         )],
         Cause::PodsMissing(_) => vec![
             format!(
-                "`kubectl describe {about} -n {namespace}` says why pods are not made: a quota of the namespace, or who makes them"
+                "`kubectl describe {about} -n {namespace}` shows why pods are not created, for instance a quota of the namespace"
             ),
             "or lower the minimum, where the kind of the workload has a setting for it".to_owned(),
         ],
         Cause::NotGrouped if scheduler == schedulers::VOLCANO => {
-            vec!["see whether Volcano's controllers run: they make groups for pods that have none".to_owned()]
+            vec![
+                "check that Volcano's controllers are running: they create groups for pods that have none"
+                    .to_owned(),
+            ]
         }
         Cause::NotGrouped => vec![format!(
-            "see whether a pod grouper runs for {scheduler}, and whether its selectors take this namespace and these pods"
+            "check that a pod grouper is running for {scheduler} and that its selectors match this namespace and these pods"
         )],
         Cause::GrouperWarns(_) => {
-            vec!["mend what these words are about; the pod grouper tries again by itself".to_owned()]
+            vec!["fix the cause named above; the pod grouper retries".to_owned()]
         }
         Cause::GroupGone => gone(unit),
         Cause::GroupUnread(_) => {
             let resource = unit.group.map(|it| it.resource.as_str()).unwrap_or_default();
-            vec![format!("have somebody look who may list {resource} in namespace {namespace}")]
+            vec![format!("ask for permission to list {resource} in namespace {namespace}")]
         }
         Cause::NoQueue(_) => no_queue(unit),
         Cause::OverQuota(words) => over_quota(words, unit),
         Cause::Queued(_) => vec![format!(
-            "wait, or free what others in the queue {} use, or raise what it may have",
+            "wait, free up capacity in the queue {}, or raise its limits",
             queue(unit).unwrap_or_default()
         )],
         Cause::NoPlace(words) | Cause::AboveMinimum { words: Some(words), .. } => no_place(words, unit),
         Cause::Gated { gate, .. } | Cause::AboveMinimum { gate: Some(gate), .. } => {
-            vec![format!("see to whoever set the gate {gate} and has to lift it")]
+            vec![format!("find the controller that set the gate {gate}: it has to remove it")]
         }
-        Cause::Silent => vec![format!("if this lasts, see whether the scheduler {scheduler} runs")],
+        Cause::Silent => {
+            vec![format!("if this does not change, check that the scheduler {scheduler} is running")]
+        }
     }
 }
 
@@ -72,11 +81,11 @@ fn gone(unit: &Unit<'_>) -> Vec<String> {
     let Some(group) = unit.group else { return Vec::new() };
     if group.key.scheduler == schedulers::DEFAULT {
         // What a pod was created with stays.
-        return vec![format!("create {} {}, or make the pods anew", group.resource, group.key.name)];
+        return vec![format!("create {} {}, or recreate the pods", group.resource, group.key.name)];
     }
     vec![
-        format!("see whether a pod grouper runs for {}: it makes the group anew", unit.scheduler),
-        "or create it, where the pods name a group of your own".to_owned(),
+        format!("check that a pod grouper is running for {}: it recreates the group", unit.scheduler),
+        "or create it, if the pods refer to a group of your own".to_owned(),
     ]
 }
 
@@ -87,7 +96,7 @@ fn no_queue(unit: &Unit<'_>) -> Vec<String> {
         None => "create a queue".to_owned(),
     };
     let label = if scheduler == schedulers::KAI { " (label kai.scheduler/queue)" } else { "" };
-    vec![format!("{create}, or let the workload name one that {scheduler} has{label}")]
+    vec![format!("{create}, or set another queue that {scheduler} has{label}")]
 }
 
 /// The queue may not have more.
@@ -102,18 +111,18 @@ fn over_quota(words: &str, unit: &Unit<'_>) -> Vec<String> {
         .collect();
     let (bound, queue) = (quota.bound, &quota.queue);
     let mut help = vec![match short.as_slice() {
-        [] => format!("raise the {bound} of queue {queue}, or free what others in it use"),
+        [] => format!("raise the {bound} of queue {queue}, or free up capacity in it"),
         short => {
-            format!("raise the {bound} of queue {queue} by {}, or free as much in it", short.join(" and "))
+            format!("raise the {bound} of queue {queue} by {}, or free up as much in it", short.join(" and "))
         }
     }];
     if bound == "quota" {
         help.push(
-            "or let the workload be preemptible (label kai.scheduler/preemptibility: preemptible): only what is not has to stay within the quota"
+            "or make the workload preemptible (label kai.scheduler/preemptibility: preemptible): the quota holds only for workloads that are not"
                 .to_owned(),
         );
     }
-    help.push("or put the workload into another queue, or let it ask for less".to_owned());
+    help.push("or move the workload to another queue, or let it request less".to_owned());
     help
 }
 
@@ -127,20 +136,28 @@ fn no_place(words: &str, unit: &Unit<'_>) -> Vec<String> {
         return no_queue(unit);
     }
     if lacks_topology(words) {
-        return vec![format!("create the topology object that {} looks for", unit.scheduler)];
+        return vec![format!("create the topology object named above for {}", unit.scheduler)];
     }
     if is_over_quota(words) {
         return vec![
-            "raise the quota of its queue, or free what others in it use".to_owned(),
-            "or put the workload into another queue".to_owned(),
+            "raise the quota of its queue, or free up capacity in it".to_owned(),
+            "or move the workload to another queue".to_owned(),
         ];
     }
     let mut shortage = Shortage::read(words).unwrap_or_default();
     // A scheduler without sub-groups names the group itself.
     let own = unit.group.map(|it| it.key.name.as_str());
     shortage.group = shortage.group.filter(|it| Some(*it) != own);
-    let pods = unit.waiting().filter(|it| shortage.group.is_none() || it.part.as_deref() == shortage.group);
-    room::help(words, &shortage, pods.map(|it| &it.pod))
+    let is_of = |it: &&Member| shortage.group.is_none() || it.part.as_deref() == shortage.group;
+    let members: Vec<&Member> = unit.waiting().filter(is_of).collect();
+    let said = members.iter().filter_map(|it| it.words.as_deref());
+    let obstacles = Obstacle::all(&Question {
+        messages: std::iter::once(words).chain(said).collect(),
+        pods: members.iter().map(|it| &it.pod).collect(),
+        nodes: unit.facts.nodes.as_deref(),
+        keys: BTreeSet::new(),
+    });
+    room::alternatives(room::help(&shortage, &obstacles, members.iter().map(|it| &it.pod)))
 }
 
 #[cfg(test)]

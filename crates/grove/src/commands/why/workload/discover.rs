@@ -74,7 +74,7 @@ async fn rows(client: &Client, group: &str, version: &str) -> kube::Result<APIRe
 fn unreachable(cluster: &Cluster, error: &kube::Error) -> io::Error {
     let server = &cluster.server;
     io::Error::other(match error {
-        kube::Error::Api(status) => format!("{server} answers: {}", status.message),
-        other => format!("cannot ask {server}: {}", causes(other)),
+        kube::Error::Api(status) => format!("{server}: {}", status.message),
+        other => format!("cannot reach {server}: {}", causes(other)),
     })
 }

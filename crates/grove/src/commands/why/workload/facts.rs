@@ -5,6 +5,8 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::core::{ApiResource, DynamicObject};
 use serde_json::Value;
 
+use super::super::nodes::Node;
+
 /// All that is known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
@@ -14,6 +16,8 @@ pub(super) struct Facts {
     pub(super) members: Vec<Member>,
     /// Groups of these pods, and those that belong to what was asked about.
     pub(super) groups: Vec<Group>,
+    /// Nodes of the cluster. `None`: they may not be read, or need not be.
+    pub(super) nodes: Option<Vec<Node>>,
     /// What could not be read, in sentences.
     pub(super) notes: Vec<String>,
 }

@@ -8,7 +8,7 @@ use kube::core::ApiResource;
 use serde_json::Value;
 
 use super::{
-    super::facts::refusal,
+    super::{facts::refusal, nodes::Node},
     facts::{Asked, Facts, Found, Group, GroupKey, Member},
     kind::full_name,
 };
@@ -24,6 +24,7 @@ pub(super) struct Objects {
     pub(super) groups: BTreeMap<String, Listed>,
     /// What the pod grouper warned of last, by the UID of the pod.
     pub(super) warnings: BTreeMap<String, String>,
+    pub(super) nodes: Option<Vec<Node>>,
     pub(super) notes: Vec<String>,
 }
 
@@ -83,8 +84,8 @@ fn scheduler(pod: &Pod) -> &str {
 
 impl Facts {
     pub(super) fn of(objects: Objects, registry: &Registry) -> Self {
-        let Objects { namespace, asked, pods, groups, warnings, notes } = objects;
-        let mut facts = Self { namespace, asked, notes, ..Self::default() };
+        let Objects { namespace, asked, pods, groups, warnings, nodes, notes } = objects;
+        let mut facts = Self { namespace, asked, nodes, notes, ..Self::default() };
         for Reading { scheduler, reader } in readers(registry) {
             let Some(Listed::Objects(list)) = groups.get(scheduler) else { continue };
             facts.groups.extend(list.iter().map(|object| {

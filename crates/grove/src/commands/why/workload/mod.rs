@@ -14,7 +14,7 @@ mod facts;
 mod fixture;
 mod gather;
 mod kind;
-mod pages;
+pub(super) mod pages;
 mod quota;
 mod read;
 mod report;

@@ -14,7 +14,7 @@ const MAX_PAGES: usize = 40;
 const MAX_ANNOTATION: usize = 256;
 
 /// Calls `keep` for every object of a list; whether the list came to its end.
-pub(super) async fn pages<K: Clone + Debug + DeserializeOwned>(
+pub(in crate::commands::why) async fn pages<K: Clone + Debug + DeserializeOwned>(
     mut params: ListParams,
     list: impl AsyncFn(ListParams) -> kube::Result<ObjectList<K>>,
     mut keep: impl FnMut(K),

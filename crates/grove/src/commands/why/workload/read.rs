@@ -14,7 +14,10 @@ use kube::{
 };
 
 use super::{
-    super::facts::node,
+    super::{
+        facts::{node, refusal},
+        nodes,
+    },
     belonging::{self, KindName, MAX_DEPTH, Owners},
     discover,
     facts::{Asked, Facts, GroupKey},
@@ -81,6 +84,9 @@ impl Place<'_> {
         let is_lost = |pod: &Pod| node(pod).is_none() && key(registry, pod).is_none();
         if objects.pods.iter().any(|(pod, _)| is_lost(pod)) {
             objects.warnings = self.warnings(&mut objects.notes).await?;
+        }
+        if objects.pods.iter().any(|(pod, _)| node(pod).is_none() && refusal(pod).is_some()) {
+            objects.nodes = nodes::read(self.cluster).await?;
         }
         Ok(Facts::of(objects, registry))
     }
@@ -227,8 +233,8 @@ impl Place<'_> {
     fn failure(&self, what: &str, error: &kube::Error) -> io::Error {
         let server = &self.cluster.server;
         io::Error::other(match error {
-            kube::Error::Api(status) => format!("{server} answers about {what}: {}", status.message),
-            other => format!("cannot ask {server}: {}", causes(other)),
+            kube::Error::Api(status) => format!("{server}: {what}: {}", status.message),
+            other => format!("cannot reach {server}: {}", causes(other)),
         })
     }
 }

@@ -12,8 +12,8 @@ pub(super) fn of(cause: &Cause, unit: &Unit<'_>) -> String {
     let scheduler = named(unit.scheduler);
     match cause {
         Cause::Placed => match unit.count(None).pods {
-            1 => "its pod has its place".to_owned(),
-            all => format!("all of its {all} pods have their place"),
+            1 => "its pod is scheduled".to_owned(),
+            all => format!("all of its {all} pods are scheduled"),
         },
         Cause::Finished => match unit.count(None).failed {
             0 => "it has finished".to_owned(),
@@ -26,11 +26,11 @@ pub(super) fn of(cause: &Cause, unit: &Unit<'_>) -> String {
         Cause::NotGrouped => {
             let (count, verb) = are(unit.waiting().count() as u64);
             format!(
-                "{count} {verb} in no group, and {scheduler} places none without: no pod grouper has seen to it"
+                "{count} {verb} in no group, and {scheduler} schedules only grouped pods: no pod grouper has grouped them"
             )
         }
         Cause::GrouperWarns(words) => format!("the pod grouper cannot group it: {words}"),
-        Cause::GroupGone => format!("{} is named by its pods and is not there", group(unit)),
+        Cause::GroupGone => format!("its pods refer to {}, which does not exist", group(unit)),
         Cause::GroupUnread(words) => format!("{} cannot be read: {words}", group(unit)),
         Cause::PodsMissing(it) => match unit.facts.asked.idle {
             Some(why) => format!("{}: {why}", too_few(it)),
@@ -38,21 +38,21 @@ pub(super) fn of(cause: &Cause, unit: &Unit<'_>) -> String {
         },
         Cause::Gated { pods: count, gate } => {
             let (count, verb) = are(*count);
-            format!("{count} {verb} held back by the scheduling gate {gate}, and {scheduler} waits for that")
+            format!("{count} {verb} gated by {gate}, and {scheduler} waits for that")
         }
         Cause::NoQueue(words) => match queue(unit) {
             Some(queue) => format!("{scheduler} has no queue {queue}: {words}"),
             None => format!("it has no queue: {words}"),
         },
-        Cause::OverQuota(words) => format!("its queue may not have more: {words}"),
+        Cause::OverQuota(words) => format!("its queue is at its limit: {words}"),
         Cause::Queued(words) => words.clone(),
-        Cause::NoPlace(words) => format!("{scheduler} finds no place: {words}"),
+        Cause::NoPlace(words) => format!("{scheduler} cannot place it: {words}"),
         Cause::Silent => format!("{scheduler} has not answered yet"),
         Cause::AboveMinimum { pods: count, gate, words } => {
-            let gate = gate.as_ref().map(|it| format!(": held back by the scheduling gate {it}"));
+            let gate = gate.as_ref().map(|it| format!(": gated by {it}"));
             let words = words.as_ref().map(|it| format!(": {it}")).or(gate).unwrap_or_default();
             let verb = if *count == 1 { "waits" } else { "wait" };
-            format!("its minimum has its place; {} above it {verb}{words}", pods(*count))
+            format!("its minimum is scheduled; {} above it {verb}{words}", pods(*count))
         }
     }
 }
@@ -66,10 +66,10 @@ pub(super) fn of_pod(member: &Member) -> String {
         (Some("Succeeded"), ..) => "it has finished".to_owned(),
         (Some("Failed"), ..) => "it failed".to_owned(),
         _ if pod.metadata.deletion_timestamp.is_some() => "it is being deleted".to_owned(),
-        (_, Some(node), ..) => format!("it has its place on node {node}"),
-        (_, _, Some(Gate::Foreign(gate)), _) => format!("it is held back by the scheduling gate {gate}"),
-        (_, _, Some(Gate::Ours), _) => "Grove holds it back until its gang may go".to_owned(),
-        (.., Some(words)) => format!("{scheduler} finds no place for it: {words}"),
+        (_, Some(node), ..) => format!("scheduled on node {node}"),
+        (_, _, Some(Gate::Foreign(gate)), _) => format!("it has the scheduling gate {gate}"),
+        (_, _, Some(Gate::Ours), _) => "its scheduling gate is removed when its gang is complete".to_owned(),
+        (.., Some(words)) => format!("{scheduler} cannot place it: {words}"),
         _ => format!("{scheduler} has not answered yet"),
     }
 }
@@ -102,7 +102,7 @@ fn too_few(it: &Shortfall) -> String {
     let whose = it.part.as_ref().map_or_else(|| "it".to_owned(), |it| format!("sub-group {it}"));
     let Shortfall { have, need, .. } = it;
     if it.of_parts {
-        return format!("{whose} has {have} sub-groups that are complete, and its minimum is {need}");
+        return format!("{whose} has {have} complete sub-groups, and its minimum is {need}");
     }
     let there = match have {
         0 => "has no pods".to_owned(),

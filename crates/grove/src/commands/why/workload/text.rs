@@ -32,15 +32,15 @@ pub(super) fn report(report: &Report) -> String {
     out
 }
 
-/// `4 pods: 1 has its place, 3 wait, 2 of them gated`
+/// `4 pods: 1 scheduled, 3 waiting, 2 of them gated`
 fn counted(count: Count) -> String {
     let mut parts = Vec::new();
     let verb = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     if count.placed > 0 {
-        parts.push(verb(count.placed, "has its place", "have their place"));
+        parts.push(verb(count.placed, "scheduled", "scheduled"));
     }
     if count.waiting() > 0 {
-        parts.push(verb(count.waiting(), "waits", "wait"));
+        parts.push(verb(count.waiting(), "waiting", "waiting"));
     }
     if count.gated > 0 {
         parts.push(format!("{} of them gated", count.gated));
@@ -155,9 +155,9 @@ fn others(out: &mut String, groups: &[GroupSaid]) {
     }
     let of = |states: &[State]| groups.iter().filter(|it| states.contains(&it.state)).count();
     let counts = [
-        (of(&[State::Waiting]), "without their place"),
-        (of(&[State::Partly]), "with only their minimum placed"),
-        (of(&[State::Placed]), "with their place"),
+        (of(&[State::Waiting]), "not scheduled"),
+        (of(&[State::Partly]), "with only their minimum scheduled"),
+        (of(&[State::Placed]), "scheduled"),
         (of(&[State::Finished]), "finished"),
     ];
     let counts: Vec<String> =
@@ -171,7 +171,7 @@ fn others(out: &mut String, groups: &[GroupSaid]) {
     }
     let more = amiss.len().saturating_sub(MAX_OTHERS);
     if more > 0 {
-        line(out, &format!("  … and {more} more that wait"));
+        line(out, &format!("  … and {more} more waiting"));
     }
 }
 

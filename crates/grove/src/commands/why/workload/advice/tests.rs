@@ -28,9 +28,9 @@ fn the_owner_of_a_pod_makes_the_others() {
     let mut facts = waits(3, &json!({}));
     (facts.asked.api_version, facts.asked.kind, facts.asked.name) =
         ("v1".to_owned(), "Pod".to_owned(), "train-0".to_owned());
-    assert!(help(&facts)[0].starts_with("`kubectl describe job/train -n lab` says"), "{:?}", help(&facts));
+    assert!(help(&facts)[0].starts_with("`kubectl describe job/train -n lab` shows"), "{:?}", help(&facts));
     facts.members[0].pod.metadata.owner_references = None;
-    assert!(help(&facts)[0].starts_with("`kubectl describe pod/train-0 -n lab` says"), "{:?}", help(&facts));
+    assert!(help(&facts)[0].starts_with("`kubectl describe pod/train-0 -n lab` shows"), "{:?}", help(&facts));
 }
 
 /// Each with what is to help.
@@ -42,13 +42,15 @@ fn check(rows: Vec<(&str, Facts, Vec<&str>)>) {
 
 #[test]
 fn pods_and_groups_that_are_not_as_they_should_be() {
-    let describe = "`kubectl describe job/train -n lab` says why pods are not made: a quota of the namespace, or who makes them";
+    let describe = "`kubectl describe job/train -n lab` shows why pods are not created, for instance a quota of the namespace";
     check(vec![
         ("placed", facts(kai_pods(1, &placed()), &[]), vec![]),
         (
             "no pods",
             facts(vec![], &[]),
-            vec!["if this lasts, `kubectl describe job/train -n lab` says why its pods are not made"],
+            vec![
+                "if this does not change, `kubectl describe job/train -n lab` shows why its pods are not created",
+            ],
         ),
         (
             "too few pods",
@@ -59,32 +61,32 @@ fn pods_and_groups_that_are_not_as_they_should_be() {
             "no grouper for KAI",
             facts(vec![pod("p", KAI, &json!({}))], &[]),
             vec![
-                "see whether a pod grouper runs for kai-scheduler, and whether its selectors take this namespace and these \
-                 pods",
+                "check that a pod grouper is running for kai-scheduler and that its selectors match this namespace and \
+                 these pods",
             ],
         ),
         (
             "no group for Volcano",
             facts(vec![pod("p", VOLCANO, &json!({}))], &[]),
-            vec!["see whether Volcano's controllers run: they make groups for pods that have none"],
+            vec!["check that Volcano's controllers are running: they create groups for pods that have none"],
         ),
         (
             "kube's group is gone",
             facts(vec![pod("p", KUBE, &in_kube("pg"))], &[]),
-            vec!["create podgroups.scheduling.k8s.io pg, or make the pods anew"],
+            vec!["create podgroups.scheduling.k8s.io pg, or recreate the pods"],
         ),
         (
             "another's group is gone",
             facts(vec![pod("p", VOLCANO, &in_volcano("pg"))], &[]),
             vec![
-                "see whether a pod grouper runs for volcano: it makes the group anew",
-                "or create it, where the pods name a group of your own",
+                "check that a pod grouper is running for volcano: it recreates the group",
+                "or create it, if the pods refer to a group of your own",
             ],
         ),
         (
             "a gate",
             facts(vec![pod("p", KUBE, &gated())], &[]),
-            vec!["see to whoever set the gate example.com/wait and has to lift it"],
+            vec!["find the controller that set the gate example.com/wait: it has to remove it"],
         ),
     ]);
     let volcano = json!({
@@ -92,10 +94,10 @@ fn pods_and_groups_that_are_not_as_they_should_be() {
         "status": { "phase": "Pending" },
     });
     let queued = facts(vec![pod("p", VOLCANO, &in_volcano("pg"))], &[(VOLCANO, volcano)]);
-    assert_eq!(help(&queued), ["wait, or free what others in the queue q use, or raise what it may have"]);
+    assert_eq!(help(&queued), ["wait, free up capacity in the queue q, or raise its limits"]);
     let mut idle = facts(vec![], &[]);
     idle.asked.idle = Some("it is suspended");
-    assert_eq!(help(&idle), ["let job/train go on, or ask for its pods"]);
+    assert_eq!(help(&idle), ["resume job/train, or scale it up"]);
 }
 
 #[test]
@@ -110,52 +112,52 @@ fn groups_that_are_refused() {
             "no queue",
             waits(2, &said("QueueDoesNotExist", "Queue 'team-a' does not exist")),
             vec![
-                "create the queue team-a, or let the workload name one that kai-scheduler has (label kai.scheduler/queue)",
+                "create the queue team-a, or set another queue that kai-scheduler has (label kai.scheduler/queue)",
             ],
         ),
         (
             "beyond the limit",
             waits(2, &over_limit()),
             vec![
-                "raise the limit of queue team-a by 4 nvidia.com/gpu, or free as much in it",
-                "or put the workload into another queue, or let it ask for less",
+                "raise the limit of queue team-a by 4 nvidia.com/gpu, or free up as much in it",
+                "or move the workload to another queue, or let it request less",
             ],
         ),
         (
             "beyond the quota",
             waits(2, &over_quota),
             vec![
-                "raise the quota of queue team-a by 6 nvidia.com/gpu, or free as much in it",
-                "or let the workload be preemptible (label kai.scheduler/preemptibility: preemptible): only what is not has \
-                 to stay within the quota",
-                "or put the workload into another queue, or let it ask for less",
+                "raise the quota of queue team-a by 6 nvidia.com/gpu, or free up as much in it",
+                "or make the workload preemptible (label kai.scheduler/preemptibility: preemptible): the quota holds only \
+                 for workloads that are not",
+                "or move the workload to another queue, or let it request less",
             ],
         ),
         (
             "beyond the limit, without details",
             waits(2, &said("OverLimit", "team-a quota has reached the allowable limit of GPUs.")),
             vec![
-                "raise the quota of its queue, or free what others in it use",
-                "or put the workload into another queue",
+                "raise the quota of its queue, or free up capacity in it",
+                "or move the workload to another queue",
             ],
         ),
         (
             "no topology",
             waits(2, &said("PodSchedulingErrors", "Requested topology dc does not exist")),
-            vec!["create the topology object that kai-scheduler looks for"],
+            vec!["create the topology object named above for kai-scheduler"],
         ),
         (
             "no room",
             waits(2, &said("PodSchedulingErrors", room)),
             vec![
-                "free, or add nodes with, room for 2 more pods (each 8 nvidia.com/gpu)",
-                "or let the pods tolerate the taints of the nodes that have room",
+                "add tolerations for the taints of the 3 nodes, or remove the taints",
+                "or free up, or add, capacity for 2 more pods (each 8 nvidia.com/gpu)",
             ],
         ),
         (
             "silence",
             waits(2, &json!({})),
-            vec!["if this lasts, see whether the scheduler kai-scheduler runs"],
+            vec!["if this does not change, check that the scheduler kai-scheduler is running"],
         ),
         (
             "by itself",
@@ -163,7 +165,7 @@ fn groups_that_are_refused() {
                 vec![pod("p", KUBE, &refused("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."))],
                 &[],
             ),
-            vec!["free, or add nodes with, room for its pods (each 8 nvidia.com/gpu)"],
+            vec!["free up, or add, capacity for its pods (each 8 nvidia.com/gpu)"],
         ),
     ]);
 }

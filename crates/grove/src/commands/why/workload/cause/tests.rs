@@ -80,15 +80,15 @@ fn groups_of_kai() {
             facts(two(&placed()), &[group(2)]),
             State::Placed,
             "none",
-            "all of its 2 pods have their place",
+            "all of its 2 pods are scheduled",
         ),
-        ("one", facts(kai_pods(1, &placed()), &[group(1)]), State::Placed, "none", "its pod has its place"),
+        ("one", facts(kai_pods(1, &placed()), &[group(1)]), State::Placed, "none", "its pod is scheduled"),
         (
             "an old answer is not looked at",
             facts(two(&placed()), &[said(2, &no_room())]),
             State::Placed,
             "none",
-            "all of its 2 pods have their place",
+            "all of its 2 pods are scheduled",
         ),
         (
             "done",
@@ -109,7 +109,7 @@ fn groups_of_kai() {
             facts(mixed(&phase("Succeeded"), &placed()), &[group(2)]),
             State::Placed,
             "none",
-            "its pod has its place",
+            "its pod is scheduled",
         ),
         ("no pods", facts(Vec::new(), &[group(2)]), State::Waiting, "noPods", "there are no pods yet"),
         (
@@ -131,7 +131,7 @@ fn groups_of_kai() {
             facts(mixed(&waits, &gated()), &[group(2)]),
             State::Waiting,
             "gated",
-            "1 pod is held back by the scheduling gate example.com/wait, and kai-scheduler waits for that",
+            "1 pod is gated by example.com/wait, and kai-scheduler waits for that",
         ),
         (
             "gated above the minimum",
@@ -161,7 +161,7 @@ fn what_kai_answers() {
             facts(two(&waits), &[said(2, &over_limit())]),
             State::Waiting,
             "overQuota",
-            "its queue may not have more: team-a quota has reached the allowable limit of GPUs. Limit is 16 GPUs, currently \
+            "its queue is at its limit: team-a quota has reached the allowable limit of GPUs. Limit is 16 GPUs, currently \
              12 GPUs allocated and workload requested 8 GPUs",
         ),
         (
@@ -169,7 +169,7 @@ fn what_kai_answers() {
             facts(two(&waits), &[said(2, &no_room())]),
             State::Waiting,
             "noPlace",
-            "kai-scheduler finds no place: resources for 1 pods were found, the gang requires 2: no nodes with enough \
+            "kai-scheduler cannot place it: resources for 1 pods were found, the gang requires 2: no nodes with enough \
              resources were found: 3 node(s) didn't have enough resources: GPUs",
         ),
         (
@@ -177,21 +177,21 @@ fn what_kai_answers() {
             facts(two(&refused("no nodes with enough resources were found: 1 node(s) x.")), &[group(2)]),
             State::Waiting,
             "noPlace",
-            "kai-scheduler finds no place: no nodes with enough resources were found: 1 node(s) x",
+            "kai-scheduler cannot place it: no nodes with enough resources were found: 1 node(s) x",
         ),
         (
             "above its minimum",
             facts(mixed(&placed(), &refused("none")), &[group(1)]),
             State::Partly,
             "aboveMinimum",
-            "its minimum has its place; 1 pod above it waits: none",
+            "its minimum is scheduled; 1 pod above it waits: none",
         ),
         (
             "gated above its minimum",
             facts(mixed(&placed(), &gated()), &[group(1)]),
             State::Partly,
             "aboveMinimum",
-            "its minimum has its place; 1 pod above it waits: held back by the scheduling gate example.com/wait",
+            "its minimum is scheduled; 1 pod above it waits: gated by example.com/wait",
         ),
     ]);
 }
@@ -209,7 +209,7 @@ fn pods_without_a_group() {
             facts(many(2, KAI, &json!({})), &[]),
             State::Waiting,
             "notGrouped",
-            "2 pods are in no group, and kai-scheduler places none without: no pod grouper has seen to it",
+            "2 pods are in no group, and kai-scheduler schedules only grouped pods: no pod grouper has grouped them",
         ),
         (
             "the pod grouper says why",
@@ -223,14 +223,14 @@ fn pods_without_a_group() {
             facts(many(1, KUBE, &refused("0/3 nodes are available: 3 Insufficient cpu.")), &[]),
             State::Waiting,
             "noPlace",
-            "default-scheduler finds no place: 0/3 nodes are available: 3 Insufficient cpu",
+            "default-scheduler cannot place it: 0/3 nodes are available: 3 Insufficient cpu",
         ),
         (
             "a gate",
             facts(many(1, KUBE, &gated()), &[]),
             State::Waiting,
             "gated",
-            "1 pod is held back by the scheduling gate example.com/wait, and default-scheduler waits for that",
+            "1 pod is gated by example.com/wait, and default-scheduler waits for that",
         ),
         (
             "a scheduler that nobody knows",
@@ -244,7 +244,7 @@ fn pods_without_a_group() {
             facts(many(1, KAI, &placed()), &[]),
             State::Placed,
             "none",
-            "its pod has its place",
+            "its pod is scheduled",
         ),
         ("nothing at all", facts(Vec::new(), &[]), State::Waiting, "noPods", "there are no pods yet"),
     ]);
@@ -266,7 +266,7 @@ fn groups_that_cannot_be_seen() {
             facts(kai_pods(1, &json!({})), &[]),
             State::Waiting,
             "groupGone",
-            "the group pg (podgroups.scheduling.run.ai) is named by its pods and is not there",
+            "its pods refer to the group pg (podgroups.scheduling.run.ai), which does not exist",
         ),
         (
             "it may not be read",
@@ -280,7 +280,7 @@ fn groups_that_cannot_be_seen() {
             unread(&refused("no room.")),
             State::Waiting,
             "noPlace",
-            "kai-scheduler finds no place: no room",
+            "kai-scheduler cannot place it: no room",
         ),
     ]);
 }
@@ -313,7 +313,7 @@ fn groups_of_the_others() {
             facts(gang(2, &json!({})), &[(KUBE, kube(2, &few))]),
             State::Waiting,
             "noPlace",
-            "default-scheduler finds no place: pg: room for at most 1 of the 2 pods that are needed",
+            "default-scheduler cannot place it: pg: room for at most 1 of the 2 pods that are needed",
         ),
         (
             "kube-scheduler misses pods",
@@ -327,7 +327,7 @@ fn groups_of_the_others() {
             facts(one_gated, &[(KUBE, kube(2, &json!({})))]),
             State::Waiting,
             "gated",
-            "1 pod is held back by the scheduling gate example.com/wait, and default-scheduler waits for that",
+            "1 pod is gated by example.com/wait, and default-scheduler waits for that",
         ),
         (
             "Volcano has not let it in",
@@ -341,7 +341,7 @@ fn groups_of_the_others() {
             facts(job(2), &[(VOLCANO, volcano(2, &newest))]),
             State::Waiting,
             "noPlace",
-            "volcano finds no place: 2 of 2 pods find no place: a-0: 0/2 nodes are unavailable: 2 Insufficient cpu",
+            "volcano cannot place it: 2 of 2 pods cannot be placed: a-0: 0/2 nodes are unavailable: 2 Insufficient cpu",
         ),
     ]);
 }

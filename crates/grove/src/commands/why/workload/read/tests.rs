@@ -246,11 +246,11 @@ fn refusing(what: &'static str, code: u16) -> Cluster {
 #[tokio::test]
 async fn reads_that_are_refused() {
     let needed = [
-        ("/jobs", 403, "in memory answers about jobs.batch: no"),
-        ("/pods", 403, "in memory answers about pods: no"),
-        ("/podgroups", 500, "in memory answers about podgroups.scheduling.k8s.io: no"),
-        ("/events", 500, "in memory answers about events: no"),
-        ("/apis", 403, "in memory answers: no"),
+        ("/jobs", 403, "in memory: jobs.batch: no"),
+        ("/pods", 403, "in memory: pods: no"),
+        ("/podgroups", 500, "in memory: podgroups.scheduling.k8s.io: no"),
+        ("/events", 500, "in memory: events: no"),
+        ("/apis", 403, "in memory: no"),
         (
             "/apis/batch/v1",
             503,

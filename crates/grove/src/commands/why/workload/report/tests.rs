@@ -69,12 +69,9 @@ fn a_pod_is_told_with_its_group() {
 fn one_pod_in_a_sentence() {
     let deleted = json!({ "metadata": { "deletionTimestamp": "2027-01-01T00:00:00Z" } });
     let rows = [
-        (placed(), "it has its place on node n1"),
-        (gated(), "it is held back by the scheduling gate example.com/wait"),
-        (
-            refused("0/1 nodes are available."),
-            "default-scheduler finds no place for it: 0/1 nodes are available",
-        ),
+        (placed(), "scheduled on node n1"),
+        (gated(), "it has the scheduling gate example.com/wait"),
+        (refused("0/1 nodes are available."), "default-scheduler cannot place it: 0/1 nodes are available"),
         (json!({}), "default-scheduler has not answered yet"),
         (json!({ "status": { "phase": "Succeeded" } }), "it has finished"),
         (json!({ "status": { "phase": "Failed" } }), "it failed"),

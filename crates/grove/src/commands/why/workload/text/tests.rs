@@ -18,15 +18,15 @@ fn requested_against_available() {
     let group = with(kai("pg-train-5c1", &json!({ "minMember": 1 })), &over_limit());
     let pods = vec![pod("train-0", KAI, &in_kai("pg-train-5c1", ""))];
     let want = "\
-Job train in namespace lab: 1 pod: 1 waits
+Job train in namespace lab: 1 pod: 1 waiting
 
-group pg-train-5c1 (podgroups.scheduling.run.ai, kai-scheduler): minimum 1 pod, queue team-a, priority class train, 1 pod: 1 waits
-its queue may not have more: team-a quota has reached the allowable limit of GPUs. Limit is 16 GPUs, currently 12 GPUs allocated and workload requested 8 GPUs
+group pg-train-5c1 (podgroups.scheduling.run.ai, kai-scheduler): minimum 1 pod, queue team-a, priority class train, 1 pod: 1 waiting
+its queue is at its limit: team-a quota has reached the allowable limit of GPUs. Limit is 16 GPUs, currently 12 GPUs allocated and workload requested 8 GPUs
   RESOURCE         REQUESTED   AVAILABLE   IN USE   NON-PREEMPTIBLE   QUOTA   LIMIT
   cpu              8           any         12       2                 none    none
   nvidia.com/gpu   8           4           12       6                 8       16
-  - raise the limit of queue team-a by 4 nvidia.com/gpu, or free as much in it
-  - or put the workload into another queue, or let it ask for less
+  - raise the limit of queue team-a by 4 nvidia.com/gpu, or free up as much in it
+  - or move the workload to another queue, or let it request less
 ";
     assert_eq!(plain(&facts(pods, &[(KAI, group)])), want);
     assert!(DOCUMENTATION.contains(want), "docs/why.md does not show it");
@@ -52,19 +52,19 @@ fn parts_and_other_groups() {
     let mut facts = facts(pods, &[(KAI, group)]);
     facts.notes.push("replicasets.apps could not be read".to_owned());
     let want = "\
-Job train in namespace lab: 6 pods: 2 have their place, 4 wait, 1 of them gated
+Job train in namespace lab: 6 pods: 2 scheduled, 4 waiting, 1 of them gated
 
-group pg-a (podgroups.scheduling.run.ai, kai-scheduler): minimum 1 sub-group, queue team-a, priority class train, 4 pods: 1 has its place, 3 wait, 1 of them gated
+group pg-a (podgroups.scheduling.run.ai, kai-scheduler): minimum 1 sub-group, queue team-a, priority class train, 4 pods: 1 scheduled, 3 waiting, 1 of them gated
   SUB-GROUP   MINIMUM        PODS   PLACED   GATED
   all         2 sub-groups   -      -        -
   master      1              1      1        0
   worker      2              2      0        1
     1 pod in none of them
-1 pod is held back by the scheduling gate example.com/wait, and kai-scheduler waits for that
-  - see to whoever set the gate example.com/wait and has to lift it
+1 pod is gated by example.com/wait, and kai-scheduler waits for that
+  - find the controller that set the gate example.com/wait: it has to remove it
 
-other groups: 1 without their place, 1 with their place
-  lost: the group lost (podgroups.scheduling.k8s.io) is named by its pods and is not there
+other groups: 1 not scheduled, 1 scheduled
+  lost: its pods refer to the group lost (podgroups.scheduling.k8s.io), which does not exist
 
 Note: replicasets.apps could not be read
 ";
@@ -78,8 +78,8 @@ fn many_groups_and_parts_have_an_end() {
     assert!(text.contains("\n    … and 10 more\n"), "{text}");
     let pods = (0..9).map(|it| pod(&format!("p{it}"), KUBE, &in_kube(&format!("g{it}")))).collect();
     let text = plain(&facts(pods, &[]));
-    assert!(text.contains("\nother groups: 8 without their place\n"), "{text}");
-    assert!(text.ends_with("\n  … and 3 more that wait\n"), "{text}");
+    assert!(text.contains("\nother groups: 8 not scheduled\n"), "{text}");
+    assert!(text.ends_with("\n  … and 3 more waiting\n"), "{text}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn nothing_at_all_is_told() {
 Job train in namespace lab: no pods
 
 there are no pods yet
-  - if this lasts, `kubectl describe job/train -n lab` says why its pods are not made
+  - if this does not change, `kubectl describe job/train -n lab` shows why its pods are not created
 ";
     assert_eq!(plain(&facts(vec![], &[])), want);
 }

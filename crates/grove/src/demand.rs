@@ -1,5 +1,7 @@
 //! What a pod takes of its node, as schedulers count it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use k8s_openapi::{
     api::core::v1::{PodSpec, ResourceRequirements},
     apimachinery::pkg::api::resource::Quantity,
@@ -7,9 +9,20 @@ use k8s_openapi::{
 
 use crate::amount::Amount;
 
+/// What a pod takes of each resource that it asks for.
+pub(crate) fn of_all(spec: &PodSpec) -> BTreeMap<String, Amount> {
+    let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let asked = containers.filter_map(|it| it.resources.as_ref()).chain(spec.resources.as_ref());
+    let lists =
+        asked.flat_map(|it| [it.requests.as_ref(), it.limits.as_ref()]).chain([spec.overhead.as_ref()]);
+    let names: BTreeSet<&String> = lists.flatten().flat_map(BTreeMap::keys).collect();
+    let amounts = names.into_iter().map(|it| (it.clone(), of_pod(spec, it)));
+    amounts.filter(|it| !it.1.is_zero()).collect()
+}
+
 /// What a pod takes of `resource`: its containers together with its sidecars, or what it takes while an init container runs,
 /// whichever is more; and what the pod itself costs.
-pub(super) fn of_pod(spec: &PodSpec, resource: &str) -> Amount {
+pub(crate) fn of_pod(spec: &PodSpec, resource: &str) -> Amount {
     let of = |resources: Option<&ResourceRequirements>| of_container(resources, resource);
     let containers: Amount = spec.containers.iter().map(|it| of(it.resources.as_ref())).sum();
     // Sidecars stay beside all that starts after them; other init containers run one by one.
@@ -31,9 +44,8 @@ pub(super) fn of_pod(spec: &PodSpec, resource: &str) -> Amount {
 
 /// A limit alone is a request, too; API servers write it down.
 fn of_container(resources: Option<&ResourceRequirements>, resource: &str) -> Amount {
-    let asked = |all: Option<&std::collections::BTreeMap<String, Quantity>>| {
-        all.and_then(|it| it.get(resource)).map(Amount::of)
-    };
+    let asked =
+        |all: Option<&BTreeMap<String, Quantity>>| all.and_then(|it| it.get(resource)).map(Amount::of);
     let Some(resources) = resources else { return Amount::default() };
     asked(resources.requests.as_ref()).or_else(|| asked(resources.limits.as_ref())).unwrap_or_default()
 }
