@@ -3,6 +3,7 @@
 
 pub(crate) const ABOVE_REPLICAS: &str = "must not be greater than replicas";
 pub(crate) const BELOW_MIN_AVAILABLE: &str = "must not be less than minAvailable";
+pub(crate) const BETWEEN: &str = "must be 0, or not less than minAvailable";
 pub(crate) const MAX_BELOW_MIN: &str = "must not be less than minReplicas";
 pub(crate) const MAX_BELOW_REPLICAS: &str = "must not be less than replicas";
 pub(crate) const ROLE_NAME_TWICE: &str = "every clique needs a roleName of its own";
@@ -10,6 +11,8 @@ pub(crate) const GROUP_NAME_TWICE: &str = "every scaling group needs a name of i
 pub(crate) const MEMBER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
 pub(crate) const MEMBER_TWICE: &str = "a clique may be in one scaling group only, and once";
 pub(crate) const MEMBER_AUTOSCALED: &str = "a clique of a scaling group scales with the group: remove its autoScalingConfig, or use the group's scaleConfig";
+pub(crate) const MEMBER_ZERO: &str =
+    "a clique of a scaling group cannot be scaled to zero by itself: set replicas of the group to 0";
 pub(crate) const DELAY_NOT_POSITIVE: &str = "must be a duration greater than 0, such as 30s or 4h";
 pub(crate) const BACKOFF_UPSIDE_DOWN: &str = "must not be longer than backoff.max";
 pub(crate) const STARTS_AFTER_UNKNOWN: &str = "must name cliques of spec.template.cliques";

@@ -18,6 +18,9 @@ pub mod min_available_breached {
     pub const UPDATE_IN_PROGRESS: &str = "UpdateInProgress";
 }
 
+/// Reason of MinAvailableBreached=False and PodCliqueScheduled=True where nothing is asked for: replicas is 0. Ours.
+pub const SCALED_TO_ZERO: &str = "ScaledToZero";
+
 /// PodClique: enough pods are bound to nodes.
 pub mod pod_clique_scheduled {
     /// Condition type.

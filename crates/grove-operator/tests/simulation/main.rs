@@ -34,3 +34,4 @@ mod topologies;
 mod updates;
 mod workload;
 mod world;
+mod zero;

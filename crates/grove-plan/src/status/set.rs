@@ -162,7 +162,7 @@ fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
         let Some(group) = group(report, &name) else {
             return Some(format!("PodCliqueScalingGroup {name} does not exist"));
         };
-        let minimum = group.spec.min_available.map_or(1, count) as usize;
+        let minimum = layout::required_replicas(group);
         let available = tally(report, replica, config, group).available;
         if available < minimum {
             return Some(format!("{name} has {available} of at least {minimum} replicas available"));

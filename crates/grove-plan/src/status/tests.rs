@@ -1,5 +1,7 @@
 //! How soon a status is written.
 
+mod zero;
+
 use grove_api::wire::Time;
 
 use super::*;
