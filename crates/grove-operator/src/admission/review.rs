@@ -54,6 +54,9 @@ pub struct Request {
     /// Kind of the object.
     #[serde(default)]
     pub kind: Kind,
+    /// Subresource that is changed; empty for the object itself.
+    #[serde(default)]
+    pub sub_resource: String,
     /// Name, where it is known already.
     #[serde(default)]
     pub name: String,

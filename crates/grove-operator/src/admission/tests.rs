@@ -1,6 +1,7 @@
 //! Every handler as a function of a request and of what is known.
 
 mod knowledge;
+mod scaling;
 mod scheduling;
 mod topology;
 
