@@ -142,11 +142,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::config::load;
-
-    fn texts(warnings: &[Warning]) -> Vec<String> {
-        warnings.iter().map(ToString::to_string).collect()
-    }
 
     fn of_set(annotation: Option<&str>, shares: bool) -> Vec<String> {
         let sharing: Value =
@@ -187,32 +182,6 @@ mod tests {
                 "metadata.annotations[grove.io/mnnvl-group]",
                 "spec.template.cliques[0].annotations[grove.io/mnnvl-group]",
                 "spec.template.podCliqueScalingGroups[0].annotations[grove.io/mnnvl-group]",
-            ]
-        );
-    }
-
-    #[test]
-    fn every_setting_of_a_configuration_that_has_no_effect_is_named() {
-        let warned = |more: Value| {
-            let mut file = json!({ "apiVersion": crate::config::API_VERSION, "kind": crate::config::KIND });
-            json_patch::merge(&mut file, &more);
-            texts(&load(&file, &[]).unwrap().warnings)
-        };
-        assert_eq!(
-            warned(json!({ "runtimeClientConnection": { "contentType": "application/json" } })),
-            [""; 0]
-        );
-        assert_eq!(warned(json!({ "debugging": { "pprofBindPort": 2753 } })), [""; 0]);
-        assert_eq!(
-            warned(json!({
-                "runtimeClientConnection": { "contentType": "application/vnd.kubernetes.protobuf" },
-                "debugging": { "enableProfiling": true },
-                "network": { "autoMNNVLEnabled": true },
-            })),
-            [
-                "runtimeClientConnection.contentType: accepted but not implemented: the operator always speaks JSON",
-                "debugging.enableProfiling: accepted but not implemented: no profiles are served",
-                "network.autoMNNVLEnabled: accepted but not implemented: no ComputeDomains are created",
             ]
         );
     }

@@ -181,7 +181,7 @@ fn messages_say_what_to_do() {
     );
     assert_eq!(
         message("start-order-cycle"),
-        r#"spec.template.cliques[0].spec.startsAfter: Invalid value: ["b"]: cliques wait for each other: a → b → a"#
+        r#"spec.template.cliques[0].spec.startsAfter: Invalid value: ["b"]: circular start order: a → b → a"#
     );
     assert_eq!(
         message("rule-path-without-dot"),

@@ -58,9 +58,9 @@ impl Desk {
                 path,
                 kind = request.kind.kind,
                 name = request.name,
-                "admission panicked; the request is refused"
+                "admission handler panicked, request denied"
             );
-            let text = "Grove failed to check the object, which is a bug; its log says more";
+            let text = "internal error while checking the object, which is a bug: see the operator's log";
             Verdict::denied(StatusCode::INTERNAL_SERVER_ERROR, text)
         });
         let (kind, name, namespace) = (&request.kind.kind, &request.name, &request.namespace);

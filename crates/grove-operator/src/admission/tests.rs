@@ -359,7 +359,7 @@ fn what_is_no_review_is_told_so() {
     for (body, text) in [
         ("", "EOF while parsing"),
         ("{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"Admiss", "EOF while parsing"),
-        ("[]", "the body is no AdmissionReview"),
+        ("[]", "the body is not an AdmissionReview"),
         ("{}", "this is for AdmissionReview of admission.k8s.io/v1"),
         (r#"{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"}"#, "v1beta1"),
         (r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}"#, "has no request"),
