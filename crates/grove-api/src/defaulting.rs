@@ -38,15 +38,11 @@ pub fn default_pod_clique_set(set: &mut PodCliqueSet, old: Option<&PodCliqueSet>
 fn default_clique(clique: &mut CliqueTemplate, old_minimum: Option<i32>) {
     let spec = &mut clique.spec;
     spec.role_name.get_or_insert_default();
-    // Zero means "not said", as on the wire of a Go client.
-    let replicas = match spec.replicas {
-        None | Some(0) => 1,
-        Some(replicas) => replicas,
-    };
-    spec.replicas = Some(replicas);
-    // From the defaulted value: upstream takes the submitted one, and then refuses the 0 it put there.
-    spec.min_available.get_or_insert(old_minimum.unwrap_or(replicas));
-    default_autoscaling(spec.auto_scaling_config.as_mut(), replicas);
+    // An explicit 0 is kept: the clique is scaled to zero.
+    let replicas = *spec.replicas.get_or_insert(1);
+    // At least 1: it is the minimum of a clique that has pods, and cannot be changed when it gets some.
+    let minimum = *spec.min_available.get_or_insert(old_minimum.unwrap_or(replicas.max(1)));
+    default_autoscaling(spec.auto_scaling_config.as_mut(), replicas, minimum);
     let pod = &mut spec.pod_spec;
     let restart_policy = pod.restart_policy.get_or_insert_default();
     if restart_policy.is_empty() {
@@ -57,13 +53,14 @@ fn default_clique(clique: &mut CliqueTemplate, old_minimum: Option<i32>) {
 
 fn default_group(group: &mut ScalingGroupConfig) {
     let replicas = *group.replicas.get_or_insert(1);
-    group.min_available.get_or_insert(1);
-    default_autoscaling(group.scale_config.as_mut(), replicas);
+    let minimum = *group.min_available.get_or_insert(1);
+    default_autoscaling(group.scale_config.as_mut(), replicas, minimum);
 }
 
-fn default_autoscaling(config: Option<&mut AutoScalingConfig>, replicas: i32) {
+/// An autoscaler never scales to zero, nor from zero: its lower bound is `replicas`, or the minimum where there are none.
+fn default_autoscaling(config: Option<&mut AutoScalingConfig>, replicas: i32, minimum: i32) {
     if let Some(config) = config {
-        config.min_replicas.get_or_insert(replicas);
+        config.min_replicas.get_or_insert(if replicas == 0 { minimum } else { replicas });
     }
 }
 
@@ -123,13 +120,25 @@ mod tests {
     fn minimum_comes_from_the_defaulted_replicas() {
         let spec = |replicas: i32| json!({ "name": "a", "spec": { "podSpec": { "containers": [] }, "replicas": replicas } });
         assert_eq!(
-            defaulted(&spec(0), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"],
-            1
-        );
-        assert_eq!(
             defaulted(&spec(7), &json!([]))["spec"]["template"]["cliques"][0]["spec"]["minAvailable"],
             7
         );
+    }
+
+    #[test]
+    fn an_explicit_zero_is_kept() {
+        let clique = json!({ "name": "a", "spec": {
+            "podSpec": { "containers": [] }, "replicas": 0, "autoScalingConfig": { "maxReplicas": 9 } } });
+        let group = json!([{ "name": "g", "cliqueNames": ["b"], "replicas": 0, "minAvailable": 2, "scaleConfig": { "maxReplicas": 5 } }]);
+        let got = defaulted(&clique, &group);
+        let spec = &got["spec"]["template"]["cliques"][0]["spec"];
+        assert_eq!((&spec["replicas"], &spec["minAvailable"]), (&json!(0), &json!(1)));
+        assert_eq!(
+            spec["autoScalingConfig"]["minReplicas"], 1,
+            "an autoscaler of 0 is refused by Kubernetes"
+        );
+        let group = &got["spec"]["template"]["podCliqueScalingGroups"][0];
+        assert_eq!((&group["replicas"], &group["scaleConfig"]["minReplicas"]), (&json!(0), &json!(2)));
     }
 
     #[test]

@@ -244,9 +244,9 @@ impl Memory {
         self.note(uid, |notes| notes.status_written = Some(Instant::now()));
     }
 
-    /// The minimum of a clique is bound, or was: that is written later.
-    pub(crate) fn saw_scheduled(&self, uid: &str) {
-        self.note(uid, |notes| notes.was_scheduled = true);
+    /// Whether the minimum of a clique is bound, or was since it is to have pods: that is written later.
+    pub(crate) fn note_scheduled(&self, uid: &str, was_scheduled: bool) {
+        self.note(uid, |notes| notes.was_scheduled = was_scheduled);
     }
 
     /// Whether the minimum of a clique was seen bound since the operator started.

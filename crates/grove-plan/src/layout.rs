@@ -2,10 +2,15 @@
 //!
 //! Everything here follows from the set's template and a replica index. Nothing reads a name back.
 
+use std::collections::BTreeSet;
+
 use grove_api::{
     constants::labels,
     names,
-    wire::{CliqueTemplate, PodClique, PodCliqueSet, PodCliqueSpec, ScalingGroupConfig, SetTemplate},
+    wire::{
+        CliqueTemplate, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSpec, ScalingGroupConfig,
+        SetTemplate,
+    },
 };
 
 use crate::facts::{index_label, label};
@@ -79,14 +84,22 @@ pub fn clique_replicas(template: &CliqueTemplate) -> u32 {
     template.spec.replicas.map_or(1, count)
 }
 
-/// The smallest number of pods of a clique that makes sense.
+/// `minAvailable` of a clique by the template, defaulting to `replicas`; also where it is scaled to zero.
 pub fn clique_minimum(template: &CliqueTemplate) -> u32 {
-    template.spec.min_available.map_or_else(|| clique_replicas(template), count)
+    template.spec.min_available.map_or_else(|| clique_replicas(template).max(1), count)
 }
 
-/// Pods that a clique needs.
+/// Pods that a clique needs: none where it is scaled to zero.
 pub fn spec_minimum(spec: &PodCliqueSpec) -> u32 {
+    if spec.replicas == Some(0) {
+        return 0;
+    }
     spec.min_available.or(spec.replicas).map_or(0, count)
+}
+
+/// Replicas that a scaling group needs: none where it is scaled to zero.
+pub fn required_replicas(group: &PodCliqueScalingGroup) -> usize {
+    if group.spec.replicas == 0 { 0 } else { group.spec.min_available.map_or(1, count) as usize }
 }
 
 /// Replicas of a scaling group by the template.
@@ -197,6 +210,26 @@ pub fn place_of<'a>(set: &'a PodCliqueSet, clique: &PodClique) -> Option<Clique<
 pub fn group_named<'a>(set: &'a PodCliqueSet, replica: u32, name: &str) -> Option<&'a ScalingGroupConfig> {
     let mut groups = set.spec.template.scaling_groups.iter();
     groups.find(|it| names::scaling_group(set_name(set), replica, &it.name) == name)
+}
+
+/// The names of the cliques at `place` that are scaled to zero, by themselves or with their group: they have no part in
+/// the gang, and nothing waits for them. `cliques` and `groups` know the replicas of objects by name; what does not exist
+/// is as the template says.
+pub fn scaled_to_zero(
+    set: &PodCliqueSet,
+    place: Place<'_>,
+    cliques: impl Fn(&str) -> Option<i32>,
+    groups: impl Fn(&str) -> Option<i32>,
+) -> BTreeSet<String> {
+    let is_zero = |clique: &Clique<'_>| {
+        let of_group = clique
+            .member
+            .as_ref()
+            .map_or(1, |member| groups(&member.group).map_or_else(|| group_replicas(member.config), count));
+        of_group == 0 || cliques(&clique.name).map_or_else(|| clique_replicas(clique.template), count) == 0
+    };
+    let all = cliques_of(set, place).unwrap_or_default();
+    all.into_iter().filter(is_zero).map(|it| it.name).collect()
 }
 
 /// The group called `name` in a template.

@@ -201,7 +201,7 @@ metadata: {{ name: s }}
 spec:
   template:
     topologyConstraint: {{ topologyName: t, pack: {{ required: {domain} }} }}
-    cliques: [{{ name: a, spec: {{ podSpec: {{ containers: [{{ name: c }}] }} }} }}]
+    cliques: [{{ name: a, spec: {{ podSpec: {{ containers: [{{ name: c, image: i }}] }} }} }}]
 "
         )
     };
@@ -251,7 +251,7 @@ metadata: {{ name: s }}
 spec:
   template:
     schedulingPolicyConfig: {policy}
-    cliques: [{{ name: a, spec: {{ podSpec: {{ containers: [{{ name: c }}] }} }} }}]
+    cliques: [{{ name: a, spec: {{ podSpec: {{ containers: [{{ name: c, image: i }}] }} }} }}]
 "
     )
 }

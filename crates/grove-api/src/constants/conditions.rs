@@ -18,6 +18,9 @@ pub mod min_available_breached {
     pub const UPDATE_IN_PROGRESS: &str = "UpdateInProgress";
 }
 
+/// Reason of MinAvailableBreached=False and PodCliqueScheduled=True where nothing is asked for: replicas is 0. Ours.
+pub const SCALED_TO_ZERO: &str = "ScaledToZero";
+
 /// PodClique: enough pods are bound to nodes.
 pub mod pod_clique_scheduled {
     /// Condition type.
@@ -165,6 +168,12 @@ pub mod grouping_rule {
 pub const SCHEDULER_CAPABILITY_GAP: &str = "SchedulerCapabilityGap";
 /// Reason of [`SCHEDULER_CAPABILITY_GAP`].
 pub const FEATURES_PASSED_OVER: &str = "FeaturesPassedOver";
+
+/// PodCliqueSet: it has fields that are accepted and not implemented; the message names them. Present only while it has.
+/// Ours.
+pub const SETTINGS_IGNORED: &str = "SettingsIgnored";
+/// Reason of [`SETTINGS_IGNORED`].
+pub const NOT_IMPLEMENTED: &str = "NotImplemented";
 
 /// PodClique, PodGang, PodCliqueSet: the API server refuses pods. Present only while it does. Ours, named as
 /// ReplicaSets name theirs.

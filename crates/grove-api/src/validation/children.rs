@@ -12,6 +12,7 @@ pub fn validate_pod_clique(clique: &PodClique) -> Errors {
     let (spec, path) = (&clique.spec, Path::of(&["spec"]));
     let mut errors = Errors::new();
     if let (Some(min), Some(replicas)) = (spec.min_available, spec.replicas)
+        && replicas != 0
         && min > replicas
     {
         let detail = format!("{} ({replicas})", messages::ABOVE_REPLICAS);
@@ -33,8 +34,8 @@ pub fn validate_pod_clique(clique: &PodClique) -> Errors {
 /// Checks a PodCliqueScalingGroup.
 pub fn validate_scaling_group(group: &PodCliqueScalingGroup) -> Errors {
     match group.spec.min_available {
-        Some(min) if group.spec.replicas < min => {
-            let detail = format!("{} ({min})", messages::BELOW_MIN_AVAILABLE);
+        Some(min) if group.spec.replicas != 0 && group.spec.replicas < min => {
+            let detail = format!("{} ({min})", messages::BETWEEN);
             vec![Error::invalid(Path::of(&["spec", "replicas"]), group.spec.replicas, detail)]
         }
         _ => Errors::new(),

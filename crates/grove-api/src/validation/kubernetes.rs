@@ -19,7 +19,7 @@ pub(super) fn is_dns_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-fn is_dns_subdomain(text: &str) -> bool {
+pub(super) fn is_dns_subdomain(text: &str) -> bool {
     text.len() <= MAX_PREFIX && text.split('.').all(is_dns_label)
 }
 
@@ -31,6 +31,11 @@ fn is_qualified_part(text: &str) -> bool {
         && text.chars().all(inner)
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.ends_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// The value of a label.
+pub(super) fn is_label_value(text: &str) -> bool {
+    text.is_empty() || is_qualified_part(text)
 }
 
 pub(super) fn is_qualified_name(key: &str) -> bool {
@@ -49,7 +54,7 @@ pub(super) fn labels(labels: &BTreeMap<String, String>, path: &Path, errors: &mu
                 "must be a label key: an optional DNS prefix and a slash, then at most 63 letters, digits, '-', '_' or '.'",
             ));
         }
-        if !value.is_empty() && !is_qualified_part(value) {
+        if !is_label_value(value) {
             errors.push(Error::invalid(
                 path.key(key),
                 value,

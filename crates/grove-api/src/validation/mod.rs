@@ -6,6 +6,7 @@ mod binding;
 mod children;
 mod grouping_rule;
 mod kubernetes;
+mod pod;
 mod set;
 
 use std::collections::BTreeMap;

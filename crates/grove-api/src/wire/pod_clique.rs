@@ -28,13 +28,13 @@ pub struct PodCliqueSpec {
     /// The pods to run.
     pub pod_spec: PodSpec,
 
-    /// Number of pods.
+    /// Number of pods. 0 means scaled to zero: there are no pods, and nothing waits for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required, range(min = 0, max = MAX_CLIQUE_REPLICAS))]
     pub replicas: Option<i32>,
 
     /// Smallest number of pods that makes sense: they are scheduled together or not at all, and falling below
-    /// ends the gang after the termination delay. Defaults to `replicas`. Cannot be changed.
+    /// ends the gang after the termination delay. Defaults to `replicas`, and to 1 where those are 0. Cannot be changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_CLIQUE_REPLICAS))]
     pub min_available: Option<i32>,
@@ -54,7 +54,7 @@ pub struct PodCliqueSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AutoScalingConfig {
-    /// Lower bound; defaults to `replicas`, and may not be below `minAvailable`.
+    /// Lower bound; defaults to `replicas` (to `minAvailable` where those are 0), and may not be below `minAvailable`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10_000))]
     pub min_replicas: Option<i32>,

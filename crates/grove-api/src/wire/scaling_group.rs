@@ -19,7 +19,7 @@ use crate::limits::{MAX_CLIQUES, MAX_GROUP_REPLICAS};
 #[kube(derive = "PartialEq", derive = "Default", schema = "disabled")]
 #[serde(rename_all = "camelCase")]
 pub struct PodCliqueScalingGroupSpec {
-    /// Number of copies of the group.
+    /// Number of copies of the group. 0 means scaled to zero.
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = MAX_GROUP_REPLICAS))]
     pub replicas: i32,

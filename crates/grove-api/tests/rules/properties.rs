@@ -33,7 +33,7 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 fn set_of(set: &str, group: &str, member: &str, single: &str, claim: Option<&str>) -> PodCliqueSet {
-    let pod = json!({ "containers": [{ "name": "c" }] });
+    let pod = json!({ "containers": [{ "name": "c", "image": "i" }] });
     let sharing: Vec<Value> =
         claim.into_iter().map(|it| json!({ "name": it, "scope": "PerReplica" })).collect();
     let clique = |name: &str| json!({ "name": name, "resourceSharing": sharing, "spec": { "roleName": name, "podSpec": pod } });

@@ -15,6 +15,8 @@ pub(crate) fn tree_of(set: &PodCliqueSet, gang: &PodGang, place: Place<'_>) -> R
         let template = clique.template;
         tree.describe_group(&clique.name, template.labels.clone(), template.annotations.clone());
     }
+    let is_listed = |name: &str| gang.spec.pod_groups.iter().any(|it| it.name == name);
+    tree.absent = members.iter().filter(|it| !is_listed(&it.name)).map(|it| it.name.clone()).collect();
     let is_member = |name: &str| members.iter().any(|it| it.template.name == name);
     let others = set.spec.template.cliques.iter().filter(|it| !is_member(&it.name));
     tree.siblings = others

@@ -1,13 +1,15 @@
 //! How many pods there may be of a clique, and which of them have to be there.
 
+use std::collections::BTreeSet;
+
 use grove_api::{
     constants::labels,
-    wire::{PodClique, PodCliqueSet},
+    wire::{PodClique, PodCliqueSet, PodGang},
 };
 use grove_plan::{
     facts::Tally,
     gang::is_initialized,
-    layout::{self, count},
+    layout::{self, Place, count},
 };
 
 use super::{Grove, clique::gang_place, uid};
@@ -33,7 +35,7 @@ impl Grove {
         let all = gang
             .zip(gang_place(set, clique))
             .is_none_or(|(gang, place)| self.places_minima_first(set, &gang, place));
-        if all { 0 } else { clique.spec.min_available.or(clique.spec.replicas).map_or(0, count) }
+        if all { 0 } else { layout::spec_minimum(&clique.spec) }
     }
 
     /// Whether every other clique of the gang has its minimum, or had it.
@@ -44,7 +46,9 @@ impl Grove {
             return true;
         }
         let Some(place) = gang_place(set, clique) else { return true };
-        let Some(wanted) = layout::cliques_of(set, place) else { return true };
+        let Some(mut wanted) = layout::cliques_of(set, place) else { return true };
+        let zero = self.scaled_to_zero(set, place);
+        wanted.retain(|it| !zero.contains(&it.name));
         let pods_of = |name: &str| {
             let clique = self.seen.cliques.cache.get(namespace, name);
             clique.map(|it| self.seen.pods_of(uid(it.as_ref()))).unwrap_or_default()
@@ -63,9 +67,26 @@ impl Grove {
         others_have_it
     }
 
-    /// Whether there is a gang that pods can be made for.
+    /// Whether there is a gang that pods can be made for, and the clique is in it: one that was scaled to zero is put back
+    /// first, because the scheduler has no group for its pods before.
     fn has_gang(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        self.can_be_made(set, label(&clique.metadata, labels::POD_GANG).unwrap_or_default())
+        let name = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
+        let gang = self.seen.gangs.cache.get(layout::set_namespace(set), name);
+        let is_in = |gang: &PodGang| {
+            gang.spec.pod_groups.iter().any(|it| Some(&it.name) == clique.metadata.name.as_ref())
+        };
+        gang.is_some_and(|it| is_in(&it)) && self.can_be_made(set, name)
+    }
+
+    /// Cliques of the gang at `place` that are scaled to zero.
+    pub(super) fn scaled_to_zero(&self, set: &PodCliqueSet, place: Place<'_>) -> BTreeSet<String> {
+        let (namespace, seen) = (layout::set_namespace(set), &self.seen);
+        layout::scaled_to_zero(
+            set,
+            place,
+            |name| seen.cliques.cache.get(namespace, name)?.spec.replicas,
+            |name| Some(seen.groups.cache.get(namespace, name)?.spec.replicas),
+        )
     }
 
     /// Whether pods of the gang of this name can be made.

@@ -168,12 +168,17 @@ impl Grove {
         let present = self.seen.cliques_by_gang.get(&joined(&key.namespace, &key.name));
         let first = present.iter().find(|it| self.seen.set_of(&it.metadata).is_some())?;
         let place = gang_place(&set, first)?;
-        let wanted = layout::cliques_of(&set, place)?;
-        let cliques = wanted.into_iter().map(|it| {
+        let zero = self.scaled_to_zero(&set, place);
+        let wanted = layout::cliques_of(&set, place)?.into_iter().filter(|it| !zero.contains(&it.name));
+        let cliques = wanted.map(|it| {
             let read = self.read_clique(&key.namespace, &it.name);
             (it.name, read)
         });
-        let cliques = cliques.collect();
+        let cliques: BTreeMap<String, Option<CliqueRead>> = cliques.collect();
+        // All of it is scaled to zero: the gang is about to be deleted.
+        if cliques.is_empty() {
+            return None;
+        }
         let (replica, scaled) = match place {
             Place::Base { replica } => (replica, None),
             Place::Scaled { replica, group, group_replica } => {

@@ -16,7 +16,7 @@ use grove_runtime::WriteError;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, IN_FLIGHT, uid};
+use super::{Grove, IN_FLIGHT, clique::gang_place, uid};
 use crate::key::Key;
 
 /// The cliques that one starts after. `None` where that cannot be said, because it has lost its place in its set.
@@ -39,8 +39,12 @@ impl Grove {
             return (true, Ok(()));
         }
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        // Nobody waits for pods that there will not be.
+        let place = gang_place(set, clique);
+        let zero = place.map(|it| self.scaled_to_zero(set, it)).unwrap_or_default();
         let seen: Vec<ParentSeen<'_>> = parents
             .iter()
+            .filter(|parent| !zero.contains(&parent.name))
             .map(|parent| {
                 let clique = self.parent(set, namespace, &parent.name);
                 // By the UID of their owner: a name, or the beginning of one, proves nothing.

@@ -91,9 +91,9 @@ impl Grove {
             now: self.now(),
         };
         let new = status::clique(&report);
-        if new.was_scheduled == Some(true) {
-            // It may be over before it is written.
-            self.memory.saw_scheduled(uid(clique.as_ref()));
+        // It may be over before it is written.
+        if let Some(was_scheduled) = new.was_scheduled {
+            self.memory.note_scheduled(uid(clique.as_ref()), was_scheduled);
         }
         let lost = written.is_some_and(|it| it.scheduled_replicas > 0) && new.scheduled_replicas == 0;
         let mode = mode(&set);

@@ -4,6 +4,7 @@ use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueScalingGroup},
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 
 use crate::{
@@ -17,6 +18,17 @@ impl Grove {
     pub(super) fn wake_cliques_after(&self, clique: &Key) {
         for later in self.seen.cliques_by_parent.get(&joined(&clique.namespace, &clique.name)) {
             self.queues.cliques.add(Key::of(later.as_ref()));
+        }
+    }
+
+    /// Everything of the set replica that an object belongs to: its base gang, and its cliques.
+    pub(super) fn wake_replica(&self, set: &Key, metadata: &ObjectMeta) {
+        let Some(index) = label(metadata, labels::SET_REPLICA_INDEX) else { return };
+        for clique in self.seen.cliques.by_set.get(&joined(&set.namespace, &set.name)) {
+            if label(&clique.metadata, labels::SET_REPLICA_INDEX) == Some(index) {
+                self.queues.cliques.add(Key::of(clique.as_ref()));
+                self.wake_gang_of(&clique);
+            }
         }
     }
 

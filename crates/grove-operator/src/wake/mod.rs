@@ -180,6 +180,13 @@ impl Grove {
                     self.wake_cliques_after(&Key::of(clique.as_ref()));
                 }
             }
+            // Scaled to zero or up from there it leaves its gang or joins it, and others start after it or do not.
+            let is_zero = |it: &Arc<PodCliqueScalingGroup>| it.spec.replicas == 0;
+            if old.map(is_zero) != new.map(is_zero)
+                && let Some(set) = &set
+            {
+                self.wake_replica(set, &group.metadata);
+            }
             // It makes the gangs of the group's replicas, and the group itself where it is gone.
             if let Some(set) = set.clone().filter(|_| old.is_some()) {
                 self.queues.sets.add(set);
@@ -237,7 +244,13 @@ impl Grove {
         if appeared || asks(old, new) {
             self.wake_quota(&key.namespace);
         }
+        // One that was scaled to zero makes pods when it is back in its gang.
+        let groups = |it: &Arc<PodGang>| -> Vec<String> {
+            it.spec.pod_groups.iter().map(|it| it.name.clone()).collect()
+        };
+        let regrouped = old.is_some_and(|old| new.is_some_and(|new| groups(old) != groups(new)));
         if noted
+            || regrouped
             || appeared
             || old.is_some_and(|old| new.is_some_and(|new| initialized(old) != initialized(new)))
         {

@@ -39,3 +39,4 @@ mod topologies;
 mod updates;
 mod workload;
 mod world;
+mod zero;

@@ -81,7 +81,11 @@ impl Planner<'_> {
             Some(base) => Spread::noted(base),
             None => Spread::asked(set, topology),
         };
-        self.gang(Place::Base { replica }, base, topology, spread);
+        // Of a replica that is scaled to zero nothing is to be scheduled. When it is scaled up again its gang is new.
+        let zero = self.scaled_to_zero(Place::Base { replica });
+        if layout::cliques_of(set, Place::Base { replica }).is_some_and(|it| it.len() > zero.len()) {
+            self.gang(Place::Base { replica }, base, topology, spread);
+        }
         for config in &set.spec.template.scaling_groups {
             let group = names::scaling_group(set_name(set), replica, &config.name);
             let live = children.groups.get(group.as_str());
@@ -135,6 +139,17 @@ impl Planner<'_> {
         }
     }
 
+    /// Cliques of the gang at `place` that are scaled to zero.
+    fn scaled_to_zero(&self, place: Place<'_>) -> BTreeSet<String> {
+        let children = self.children;
+        layout::scaled_to_zero(
+            self.context.set,
+            place,
+            |name| children.cliques.get(name)?.spec.replicas,
+            |name| Some(children.groups.get(name)?.spec.replicas),
+        )
+    }
+
     /// Only that it exists; what it says is kept right by the gang's own plan, which sees the pods.
     fn gang(
         &mut self,
@@ -146,8 +161,10 @@ impl Planner<'_> {
         let existing = self.children.gangs.get(name.as_str()).copied();
         let form = if self.children.lost.contains(name.as_str()) { "" } else { self.context.form };
         let context = Context { form, ..self.context };
+        let zero = self.scaled_to_zero(place);
+        let references = |clique: &str| (!zero.contains(clique)).then(Vec::new);
         self.child(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
-            match existing.map_or_else(|| objects::gang(context, place, topology, |_| Vec::new()), |_| None) {
+            match existing.map_or_else(|| objects::gang(context, place, topology, references), |_| None) {
                 Some(mut gang) => {
                     if let Some(spread) = spread {
                         spread.note_on(&mut gang);

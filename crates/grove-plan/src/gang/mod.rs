@@ -44,7 +44,7 @@ pub struct Seen<'a> {
     pub place: Place<'a>,
     /// The object.
     pub gang: &'a PodGang,
-    /// Its cliques by name; every one that the template wants.
+    /// Its cliques by name; every one that the template wants and that is not scaled to zero.
     pub cliques: BTreeMap<String, CliqueSeen<'a>>,
     /// The set's topology.
     pub topology: Option<&'a Topology>,
@@ -278,14 +278,19 @@ fn name<'a>(seen: &Seen<'a>) -> &'a str {
     seen.gang.metadata.name.as_deref().unwrap_or_default()
 }
 
-/// The pods that the gang should list for a clique.
+/// The pods that the gang should list for a clique; `None` where that is scaled to zero, and the gang does not have it.
 ///
 /// They are listed once all of them exist. Afterwards the list follows, but only from one settled state to the next: a
 /// pod that is being replaced stays listed until its replacement is there, so that the list is never emptied. One that is
 /// too many, and has to stay until another one serves, keeps nobody from being listed, and neither does one that failed
 /// and keeps its place.
-fn references(seen: &Seen<'_>, clique: &str, initialized: bool, complete: bool) -> Vec<NamespacedName> {
-    let Some(state) = seen.cliques.get(clique) else { return Vec::new() };
+fn references(
+    seen: &Seen<'_>,
+    clique: &str,
+    initialized: bool,
+    complete: bool,
+) -> Option<Vec<NamespacedName>> {
+    let state = seen.cliques.get(clique)?;
     let listed = seen.gang.spec.pod_groups.iter().find(|it| it.name == clique);
     let is_new =
         |pod: &PodFact| !listed.is_some_and(|it| it.pod_references.iter().any(|it| it.name == pod.name));
@@ -301,9 +306,9 @@ fn references(seen: &Seen<'_>, clique: &str, initialized: bool, complete: bool) 
             .map(|pod| NamespacedName { namespace: namespace.clone(), name: pod.name.clone() })
             .collect();
         references.sort();
-        return references;
+        return Some(references);
     }
-    listed.map(|it| it.pod_references.clone()).unwrap_or_default()
+    Some(listed.map(|it| it.pod_references.clone()).unwrap_or_default())
 }
 
 /// Whether a pod is above the minimum of its group.

@@ -1,6 +1,7 @@
 //! The steps of a gang: pods exist, then they are listed, then it is initialised, then all gates go at once.
 
 mod kept;
+mod zero;
 
 use proptest::{prelude::*, sample::select};
 

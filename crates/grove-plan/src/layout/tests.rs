@@ -130,3 +130,35 @@ fn scaled_gangs_count_from_the_minimum() {
         assert!(members(&set, 0, config, replica).all(|it| it.gang == want), "{replica}");
     }
 }
+
+/// Live objects count, whatever the template says; what does not exist is as the template says.
+#[test]
+fn scaled_to_zero_by_itself_or_with_its_group() {
+    let set = set("a=2/1 z=0/1 b=1/1 c=2/2 | g=3/2:b,c h=0/1:d");
+    let zero = |cliques: &[(&str, i32)], groups: &[(&str, i32)]| {
+        let of = |all: &[(&str, i32)], name: &str| all.iter().find(|it| it.0 == name).map(|it| it.1);
+        let names =
+            scaled_to_zero(&set, Place::Base { replica: 0 }, |it| of(cliques, it), |it| of(groups, it));
+        names.into_iter().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(zero(&[], &[]), "inf-0-z");
+    assert_eq!(zero(&[("inf-0-z", 3), ("inf-0-a", 0)], &[]), "inf-0-a");
+    let group = "inf-0-g-0-b inf-0-g-0-c inf-0-g-1-b inf-0-g-1-c inf-0-z";
+    assert_eq!(zero(&[], &[("inf-0-g", 0)]), group);
+    assert_eq!(zero(&[("inf-0-g-1-b", 0)], &[("inf-0-g", 1)]), "inf-0-g-1-b inf-0-z");
+}
+
+#[test]
+fn what_is_scaled_to_zero_needs_nothing() {
+    for (text, minimum, spec) in [("a=0/2", 2, 0), ("a=3/2", 2, 2), ("a=2/2", 2, 2)] {
+        let set = set(text);
+        let template = &set.spec.template.cliques[0];
+        assert_eq!((clique_minimum(template), spec_minimum(&template.spec)), (minimum, spec), "{text}");
+    }
+    let set = set("a=1/1 | g=0/2:a");
+    let context = crate::objects::Context { set: &set, default_scheduler: "", form: "" };
+    let mut group = crate::objects::group(context, 0, &set.spec.template.scaling_groups[0]);
+    assert_eq!(required_replicas(&group), 0);
+    group.spec.replicas = 2;
+    assert_eq!(required_replicas(&group), 2);
+}

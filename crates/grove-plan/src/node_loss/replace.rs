@@ -102,7 +102,7 @@ fn waiting_members(
         it.iter().any(|it| it.as_ref().is_none_or(|it| !it.is_scheduled()))
     };
     let down = members.values().filter(is_down).count();
-    let minimum = group.spec.min_available.map_or(1, count) as usize;
+    let minimum = layout::required_replicas(group);
     let enough = members.len() - down >= minimum;
     let whole = placement.binds_whole();
     let mut all = Vec::new();

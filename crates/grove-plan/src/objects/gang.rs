@@ -23,14 +23,14 @@ pub fn scheduler_of(context: Context<'_>) -> &str {
 }
 
 /// The gang at `place`, as it is created. `topology` is the one that the set names, where there is one; `references` are the
-/// pods of a clique, by its name.
+/// pods of a clique, by its name, and `None` where it is scaled to zero.
 ///
 /// `None` where the template has no such place.
 pub fn gang(
     context: Context<'_>,
     place: Place<'_>,
     topology: Option<&Topology>,
-    references: impl Fn(&str) -> Vec<NamespacedName>,
+    references: impl Fn(&str) -> Option<Vec<NamespacedName>>,
 ) -> Option<PodGang> {
     let set = context.set;
     let spec = gang_spec(context, place, topology, references)?;
@@ -78,21 +78,22 @@ fn gang_spec(
     context: Context<'_>,
     place: Place<'_>,
     topology: Option<&Topology>,
-    references: impl Fn(&str) -> Vec<NamespacedName>,
+    references: impl Fn(&str) -> Option<Vec<NamespacedName>>,
 ) -> Option<PodGangSpec> {
     let set = context.set;
     let placement = topology.and_then(|it| Placement::of(set, it));
     let placement = placement.as_ref();
-    let cliques = layout::cliques_of(set, place)?;
-    let pod_groups = cliques
-        .iter()
-        .map(|clique| PodGroup {
+    let (mut cliques, mut pod_groups) = (layout::cliques_of(set, place)?, Vec::new());
+    cliques.retain(|clique| {
+        let Some(pod_references) = references(&clique.name) else { return false };
+        pod_groups.push(PodGroup {
             name: clique.name.clone(),
-            pod_references: references(&clique.name),
+            pod_references,
             min_replicas: wire_count(layout::clique_minimum(clique.template) as usize),
             topology_constraint: placement.and_then(|it| it.clique(&clique.template.name)),
-        })
-        .collect();
+        });
+        true
+    });
     Some(PodGangSpec {
         pod_groups,
         topology_constraint: placement.and_then(|it| it.gang(place)),

@@ -11,7 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::{
     behind, breached,
-    conditions::{Now, put, put_since, remove},
+    conditions::{Now, forget_zero, put, put_since, remove},
     keeps_completed, losses, placed,
 };
 use crate::{
@@ -61,6 +61,7 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
     let mut status = clique.status.clone().unwrap_or_default();
     let (tally, now) = (report.tally, report.now);
     let labels = clique.metadata.labels.as_ref();
+    let is_zero = clique.spec.replicas == Some(0);
     status.observed_generation = report.acted.max(status.observed_generation);
     status.replicas = number(tally.live);
     status.ready_replicas = number(tally.ready);
@@ -86,10 +87,14 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
         let minimum = spec_minimum(&clique.spec);
         // A clique that never was has not been since it was made.
         let made = clique.metadata.creation_timestamp.as_ref().map(|it| it.0);
-        let scheduled = scheduled(&tally, minimum);
+        if !is_zero {
+            forget_zero(&mut status.conditions);
+        }
+        let scheduled = if is_zero { zero(true) } else { scheduled(&tally, minimum) };
         let since = made.filter(|_| scheduled.status == Some(false) && !report.was_scheduled);
         put_since(&mut status.conditions, scheduled, since, now);
-        let mut breached = min_available_breached(&tally, minimum, updating);
+        let mut breached =
+            if is_zero { zero(false) } else { min_available_breached(&tally, minimum, updating) };
         breached.message.push_str(&waiting(&tally, &clique.spec.starts_after));
         put(&mut status.conditions, breached, None, now);
         note_recovery(&mut status, report, minimum);
@@ -111,6 +116,8 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
     // What wants no pods has had no place.
     let is_placed = report.was_scheduled || tally.scheduled >= spec_minimum(&clique.spec).max(1);
     placed::record(&mut status, clique.status.as_ref(), &tally, is_placed);
+    // Scaled up again, it is like a new one: it has lost nothing while it finds no place.
+    status.was_scheduled = status.was_scheduled.map(|it| it && !is_zero);
     status
 }
 
@@ -220,6 +227,14 @@ pub(super) fn refused(refusal: &Refusal) -> grove_api::wire::LastError {
 
 fn number(count: u32) -> i32 {
     wire_count(count as usize)
+}
+
+/// The conditions of a clique that is scaled to zero: it is scheduled, and its minimum is not breached.
+fn zero(scheduled: bool) -> Now<'static> {
+    let type_ =
+        if scheduled { names::pod_clique_scheduled::TYPE } else { names::min_available_breached::TYPE };
+    let message = "scaled to zero: no pods are needed".to_owned();
+    Now { type_, status: Some(scheduled), reason: names::SCALED_TO_ZERO, message }
 }
 
 fn scheduled(tally: &Tally, minimum: u32) -> Now<'static> {

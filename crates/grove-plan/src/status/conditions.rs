@@ -1,6 +1,9 @@
 //! Keeping a list of conditions: others' stay, and a time of transition moves only with the status.
 
-use grove_api::wire::{Condition, Time};
+use grove_api::{
+    constants::conditions::SCALED_TO_ZERO,
+    wire::{Condition, Time},
+};
 use k8s_openapi::jiff::Timestamp;
 
 /// Longest message that the API server's schema admits.
@@ -60,6 +63,12 @@ pub(super) fn put_since(
 ) {
     let is_new = !conditions.iter().any(|it| it.type_ == condition.type_);
     put(conditions, condition, None, since.filter(|_| is_new).unwrap_or(now));
+}
+
+/// Forgets what was said while the object was scaled to zero: what comes now is judged like a new one, so that nothing is
+/// taken for lost that was never there.
+pub(super) fn forget_zero(conditions: &mut Vec<Condition>) {
+    conditions.retain(|it| it.reason != SCALED_TO_ZERO);
 }
 
 /// A condition of the list.

@@ -13,10 +13,10 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::{
     CliqueState,
-    conditions::{Now, is_true, put, put_since, remove},
+    conditions::{Now, forget_zero, is_true, put, put_since, remove},
 };
 use crate::{
-    layout::{count, wire_count},
+    layout::{count, required_replicas, wire_count},
     objects::group_selector,
     restart,
     rollout::Pace,
@@ -82,7 +82,7 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
     let mut status = group.status.clone().unwrap_or_default();
     let tally = ReplicaTally::of(&report.replicas, report.generation_hash);
     let name = group.metadata.name.as_deref().unwrap_or_default();
-    let minimum = group.spec.min_available.map_or(1, count) as usize;
+    let minimum = required_replicas(group);
     status.observed_generation = report.acted.max(status.observed_generation);
     status.replicas = group.spec.replicas;
     status.scheduled_replicas = wire_count(tally.scheduled);
@@ -102,7 +102,11 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
         .last_errors
         .extend(members.filter_map(|it| it.refusal.as_ref()).map(super::clique::refused).take(1));
     if status.observed_generation.is_some() {
-        let condition = breached(tally.healthy, minimum, updating);
+        if group.spec.replicas != 0 {
+            forget_zero(&mut status.conditions);
+        }
+        let condition =
+            if group.spec.replicas == 0 { zero() } else { breached(tally.healthy, minimum, updating) };
         let is_breached = condition.status == Some(true);
         // A group that never was healthy has not been since it was made.
         let made = group.metadata.creation_timestamp.as_ref().map(|it| it.0);
@@ -211,6 +215,12 @@ fn replacing(report: &GroupReport<'_>) -> Option<u32> {
     let is_available =
         |members: &[Option<CliqueState<'_>>]| members.iter().flatten().all(CliqueState::is_available);
     report.replicas.iter().find(|(_, members)| !is_available(members)).map(|(index, _)| *index)
+}
+
+/// The condition of a group that is scaled to zero.
+fn zero() -> Now<'static> {
+    let (type_, reason) = (names::min_available_breached::TYPE, names::SCALED_TO_ZERO);
+    Now { type_, status: Some(false), reason, message: "scaled to zero: no replicas are needed".to_owned() }
 }
 
 fn breached(healthy: usize, minimum: usize, updating: bool) -> Now<'static> {

@@ -2,8 +2,8 @@
 
 use grove_api::{
     constants::conditions as names,
-    names as objects,
-    wire::{LastError, PodCliqueScalingGroup, PodCliqueSetStatus, PodGang, ScalingGroupConfig},
+    ignored, names as objects,
+    wire::{LastError, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, PodGang, ScalingGroupConfig},
 };
 
 use super::{
@@ -94,6 +94,10 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
             put(&mut conditions, gap, generation, now);
         }
     }
+    match ignored(set) {
+        None => remove(&mut conditions, names::SETTINGS_IGNORED),
+        Some(condition) => put(&mut conditions, condition, generation, now),
+    }
     match exhausted(report) {
         None => remove(&mut conditions, names::RESTART_BUDGET_EXHAUSTED),
         Some(message) => put(&mut conditions, super::clique::exhausted(message), generation, now),
@@ -151,7 +155,7 @@ fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
         let Some(group) = report.state.group(&name) else {
             return Some(format!("PodCliqueScalingGroup {name} does not exist"));
         };
-        let minimum = group.spec.min_available.map_or(1, count) as usize;
+        let minimum = layout::required_replicas(group);
         let available = tally(report, replica, config, group).available;
         if available < minimum {
             return Some(format!("{name} has {available} of at least {minimum} replicas available"));
@@ -194,6 +198,13 @@ fn available(replicas: &Replicas, wanted: u32) -> Now<'static> {
             Now { type_, status: Some(false), reason: names::available::NOT_ALL, message }
         }
     }
+}
+
+/// The fields that have no effect.
+fn ignored(set: &PodCliqueSet) -> Option<Now<'static>> {
+    let found: Vec<String> = ignored::in_set(set).iter().map(ToString::to_string).collect();
+    let (type_, reason) = (names::SETTINGS_IGNORED, names::NOT_IMPLEMENTED);
+    (!found.is_empty()).then(|| Now { type_, status: Some(true), reason, message: found.join("; ") })
 }
 
 /// What the restart policy does not restart any more.

@@ -7,7 +7,7 @@ use grove_api::{
 use k8s_openapi::jiff::Timestamp;
 
 use crate::{
-    layout::count,
+    layout::required_replicas,
     restart,
     status::{CliqueState, Members, ReplicaTally, find, group_was_placed, is_healthy, is_terminated},
 };
@@ -28,7 +28,7 @@ pub(super) fn clique_since(state: &CliqueState<'_>) -> Option<Timestamp> {
 
 /// Likewise for a group.
 pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) -> Option<Timestamp> {
-    let minimum = group.spec.min_available.map_or(1, count) as usize;
+    let minimum = required_replicas(group);
     let conditions = group.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
     let said =
         find(conditions, names::gang_termination_in_progress::TYPE).is_some_and(|it| it.status == "True");

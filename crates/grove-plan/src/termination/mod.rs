@@ -120,7 +120,7 @@ fn group_replicas_since(
     };
     let members = observed.members(replica, config, group);
     let down = members.values().filter(|it| it.iter().flatten().any(is_down)).count();
-    let minimum = group.spec.min_available.map_or(1, count) as usize;
+    let minimum = layout::required_replicas(group);
     // Too few others would be left: that is for the set replica as a whole.
     if members.len() - down < minimum {
         return Vec::new();

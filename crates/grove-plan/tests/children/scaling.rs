@@ -125,3 +125,34 @@ fn numbers_of_pods_and_copies_are_never_written_again() {
     assert_eq!(clique.spec.replicas, Some(7));
     assert_eq!(clique.spec.pod_spec.containers[0].image.as_deref(), Some("model:2"));
 }
+
+/// Of a replica that is scaled to zero nothing is to be scheduled; it gets a new gang when it is scaled up.
+#[test]
+fn a_gang_goes_with_the_last_of_its_cliques() {
+    let mut world = settled(INF);
+    let scale_clique = |world: &mut World, replicas| match world.get_mut(Kind::Clique, "inf-0-fe") {
+        Some(Child::Clique(it)) => it.spec.replicas = Some(replicas),
+        other => panic!("{other:?}"),
+    };
+    let scale_group = |world: &mut World, replicas| match world.get_mut(Kind::Group, "inf-0-pd") {
+        Some(Child::Group(it)) => it.spec.replicas = replicas,
+        other => panic!("{other:?}"),
+    };
+    scale_clique(&mut world, 0);
+    assert_lines(lines(&world.plan_set()), &[]);
+    scale_group(&mut world, 0);
+    assert_lines(
+        lines(&world.plan_set()),
+        &["delete PodGang inf-0", "delete PodGang inf-0-pd-0", "delete PodGang inf-0-pd-1"],
+    );
+    world.settle();
+    assert_lines(lines(&world.plan_set()), &[]);
+    scale_clique(&mut world, 2);
+    let plan = world.plan_set();
+    assert_lines(lines(&plan), &["create PodGang inf-0"]);
+    let groups = plan.actions.iter().find_map(|it| match it {
+        Action::Create(Child::Gang(gang)) => Some(gang.spec.pod_groups.iter().map(|it| it.name.clone())),
+        _ => None,
+    });
+    assert_eq!(groups.unwrap().collect::<Vec<_>>(), ["inf-0-fe"], "the group has no part in it");
+}

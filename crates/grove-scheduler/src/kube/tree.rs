@@ -20,8 +20,9 @@ pub(super) fn render(gang: &Gang, existing: &[Value]) -> Result<Vec<Object>, Ren
     let whole = gang.pack.required.as_deref();
     match parts.as_slice() {
         [] => return Ok(Vec::new()),
-        // One group is a gang by itself. An object has one level only, so that two need an object each.
-        [Node { name, pack, content: Content::Group { min, .. }, .. }] => {
+        // One group is a gang by itself, unless others come back later: the group of a pod cannot move below another one then.
+        // An object has one level only, so that two need an object each.
+        [Node { name, pack, content: Content::Group { min, .. }, .. }] if gang.absent.is_empty() => {
             let own = pack.required.as_deref();
             if own.is_none() || whole.is_none() || own == whole {
                 let place = Place { name, parent: None, level: own.or(whole) };

@@ -46,6 +46,9 @@ pub struct Gang {
     pub pack: Pack,
     /// What it consists of, all of which is needed.
     pub children: Vec<Node>,
+    /// Groups that belong to the gang and are scaled to zero at present: they come back, and what is made for the others
+    /// must fit then.
+    pub absent: Vec<String>,
     /// Templates of the same workload whose pods are not in this gang: what holds for the whole workload may stand
     /// there.
     pub siblings: Vec<Template>,

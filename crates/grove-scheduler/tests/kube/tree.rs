@@ -14,6 +14,15 @@ const BLOCK: &str = "topology.example.com/block";
 const RACK: &str = "topology.example.com/rack";
 const HOST: &str = "kubernetes.io/hostname";
 
+/// The others are scaled to zero: the group of running pods must not have to move when they come back.
+#[test]
+fn one_group_that_others_come_back_to_stays_below_the_root() {
+    let spec = json!({ "podgroups": [group("web-0-a", 3, 3)] });
+    let absent = Gang { absent: vec!["web-0-b".to_owned()], ..gang(spec) };
+    let want = vec![root("web-0", 1), leaf("web-0", "web-0-a", "web-0", 3)];
+    check(TREE, vec![("alone for the moment", absent, want)]);
+}
+
 #[test]
 fn one_group_is_one_pod_group() {
     let one = |group: Value| gang(json!({ "podgroups": [group] }));

@@ -6,7 +6,7 @@ use crate::messages as say;
 pub(super) fn clique() -> Vec<Rule> {
     vec![rule(
         ".minAvailable",
-        "!has(self.minAvailable) || self.minAvailable <= self.replicas",
+        "!has(self.minAvailable) || self.replicas == 0 || self.minAvailable <= self.replicas",
         say::ABOVE_REPLICAS,
     )]
 }
@@ -50,7 +50,7 @@ pub(super) fn group_config() -> Vec<Rule> {
     vec![
         rule(
             ".minAvailable",
-            "!has(self.minAvailable) || !has(self.replicas) || self.minAvailable <= self.replicas",
+            "!has(self.minAvailable) || !has(self.replicas) || self.replicas == 0 || self.minAvailable <= self.replicas",
             say::ABOVE_REPLICAS,
         ),
         rule(
@@ -82,8 +82,8 @@ pub(super) fn group_config() -> Vec<Rule> {
 pub(super) fn group() -> Vec<Rule> {
     vec![rule(
         ".replicas",
-        "!has(self.minAvailable) || self.replicas >= self.minAvailable",
-        say::BELOW_MIN_AVAILABLE,
+        "!has(self.minAvailable) || self.replicas == 0 || self.replicas >= self.minAvailable",
+        say::BETWEEN,
     )]
 }
 
@@ -116,6 +116,13 @@ pub(super) fn set() -> Vec<Rule> {
                 "{groups}.all(g, self.cliques.all(c, !has(c.spec.autoScalingConfig) || !(c.name in g.cliqueNames)))"
             ),
             say::MEMBER_AUTOSCALED,
+        ),
+        rule(
+            ".cliques",
+            format!(
+                "{groups}.all(g, self.cliques.all(c, c.spec.replicas > 0 || !(c.name in g.cliqueNames)))"
+            ),
+            say::MEMBER_ZERO,
         ),
         positive(".terminationDelay"),
         rule(

@@ -33,5 +33,8 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
             let path = path.child("spec").child("autoScalingConfig");
             errors.push(Error::forbidden(path, messages::MEMBER_AUTOSCALED));
         }
+        if clique.spec.replicas == Some(0) && members.contains(&clique.name) {
+            errors.push(Error::invalid(path.child("spec").child("replicas"), 0, messages::MEMBER_ZERO));
+        }
     }
 }

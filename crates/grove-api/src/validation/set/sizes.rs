@@ -96,12 +96,9 @@ struct Size {
 impl Size {
     fn check(self, path: &Path, errors: &mut Errors) {
         let replicas = self.replicas.unwrap_or(0);
-        if replicas <= 0 {
-            errors.push(Error::invalid(
-                path.child("replicas"),
-                replicas,
-                "must be greater than or equal to 1",
-            ));
+        if replicas < 0 {
+            let detail = "must be greater than or equal to 0";
+            errors.push(Error::invalid(path.child("replicas"), replicas, detail));
         } else if replicas > self.max {
             errors.push(Error::invalid(path.child("replicas"), replicas, at_most(self.max)));
         }
@@ -111,7 +108,8 @@ impl Size {
             Some(min) if min <= 0 => {
                 errors.push(Error::invalid(path, min, "must be greater than or equal to 1"));
             }
-            Some(min) if min > replicas => {
+            // Scaled to zero, a minimum is that of the pods to come.
+            Some(min) if min > replicas && replicas != 0 => {
                 errors.push(Error::invalid(path, min, format!("{} ({replicas})", messages::ABOVE_REPLICAS)));
             }
             Some(_) => {}

@@ -20,7 +20,13 @@ mod update;
 pub(super) mod wanted;
 pub(super) mod world;
 
-use crate::scenario::Scenario;
+use crate::{
+    cluster::{
+        Gates::{All, Workload},
+        Scheduler::Kube,
+    },
+    scenario::Scenario,
+};
 
 /// Scenarios of the operator; those that take long come last.
 pub(super) const TABLE: &[Scenario] = &[
@@ -28,6 +34,15 @@ pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("operator_scale_set", |context| Box::pin(scale::set(context))),
     Scenario::on_kube("operator_scale_clique", |context| Box::pin(scale::clique(context))),
     Scenario::on_kube("operator_scale_group", |context| Box::pin(scale::group(context))),
+    Scenario {
+        name: "operator_scale_zero",
+        on: &[(Kube, All), (Kube, Workload)],
+        full_only: false,
+        run: |context| Box::pin(scale::zero(context)),
+    },
+    Scenario::on_kube("operator_scale_begins_with_zero", |context| {
+        Box::pin(scale::begins_with_zero(context))
+    }),
     Scenario::on_kube("operator_gate_order", |context| Box::pin(gates::order(context))),
     Scenario::on_kube("operator_gate_base_first", |context| Box::pin(gates::base_first(context))),
     Scenario::on_kube("operator_gang_references", |context| Box::pin(gates::references(context))),

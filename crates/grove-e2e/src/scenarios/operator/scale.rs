@@ -69,7 +69,7 @@ pub(super) async fn clique(context: &mut Context) -> Result<()> {
     let new = indices(&world);
     ensure!(old.intersection(&new).count() == 3, "more than one was replaced: {old:?}, then {new:?}");
     ensure!(world.pod("web-0-front", 1)?.uid() != victim.uid(), "the pod was not replaced");
-    refused::<PodClique>(context, "web-0-front", 0).await
+    refused::<PodClique>(context, "web-0-front", -1).await
 }
 
 /// Copies of a group come and go at the end of the row, each with its gang.
@@ -87,7 +87,50 @@ pub(super) async fn group(context: &mut Context) -> Result<()> {
     scale::<PodCliqueScalingGroup>(context, "web-0-pd", 1).await?;
     let world = settled(context, &Wanted::scaled(&set, &[("web-0-pd", 1)])).await?;
     ensure!(world.uids().keys().all(|it| first.contains_key(it)), "a pod was replaced");
-    refused::<PodCliqueScalingGroup>(context, "web-0-pd", 0).await
+    refused::<PodCliqueScalingGroup>(context, "web-0-pd", -1).await
+}
+
+/// To zero and back, a part at a time and all of it: 0 is stored, nothing waits, and nothing else is touched.
+pub(super) async fn zero(context: &mut Context) -> Result<()> {
+    stage::begin(context).await?;
+    let set = stage::set(WEB)?;
+    let first = create_and_settle(context, &set).await?;
+    let others = first.uids_of("web-0-pd");
+
+    scale::<PodClique>(context, "web-0-front", 0).await?;
+    let world = settled(context, &Wanted::scaled(&set, &[("web-0-front", 0)])).await?;
+    ensure!(world.uids_of("web-0-front").is_empty(), "pods are left");
+    ensure!(world.uids_of("web-0-pd") == others, "pods of another clique were touched");
+    scale::<PodClique>(context, "web-0-front", 2).await?;
+    let world = settled(context, &Wanted::of(&set)).await?;
+    ensure!(world.uids_of("web-0-pd") == others, "pods of another clique were touched");
+
+    let front = world.uids_of("web-0-front");
+    scale::<PodCliqueScalingGroup>(context, "web-0-pd", 0).await?;
+    let world = settled(context, &Wanted::scaled(&set, &[("web-0-pd", 0)])).await?;
+    ensure!(world.uids_of("web-0-front") == front, "pods of another clique were touched");
+    scale::<PodClique>(context, "web-0-front", 0).await?;
+    let world = settled(context, &Wanted::scaled(&set, &[("web-0-pd", 0), ("web-0-front", 0)])).await?;
+    ensure!(world.pods.is_empty(), "pods are left");
+    scale::<PodCliqueScalingGroup>(context, "web-0-pd", 2).await?;
+    settled(context, &Wanted::scaled(&set, &[("web-0-front", 0)])).await?;
+    scale::<PodClique>(context, "web-0-front", 2).await?;
+    settled(context, &Wanted::of(&set)).await?;
+    Ok(())
+}
+
+/// What is at zero in the template of a new set stays there.
+pub(super) async fn begins_with_zero(context: &mut Context) -> Result<()> {
+    stage::begin(context).await?;
+    let mut set = stage::set(WEB)?;
+    set.spec.template.cliques[0].spec.replicas = Some(0);
+    let world = create_and_settle(context, &set).await?;
+    ensure!(world.uids_of("web-0-front").is_empty(), "pods of a clique with replicas: 0");
+    let stored: PodCliqueSet = api(context).get("web").await?;
+    ensure!(stored.spec.template.cliques[0].spec.replicas == Some(0), "0 was not stored");
+    scale::<PodClique>(context, "web-0-front", 2).await?;
+    settled(context, &Wanted::scaled(&set, &[("web-0-front", 2)])).await?;
+    Ok(())
 }
 
 /// The CRD itself refuses to scale below the minimum.

@@ -74,7 +74,6 @@ impl Wanted {
         let (name, template) = (self.set.clone(), &set.spec.template);
         let base = names::base_gang(&name, replica);
         self.services.insert(names::headless_service(&name, replica));
-        self.gangs.entry(base.clone()).or_default();
         for clique in template.cliques.iter().filter(|it| template.group_of(&it.name).is_none()) {
             let own = names::standalone_clique(&name, replica, &clique.name);
             if clique.spec.auto_scaling_config.is_some() {
@@ -120,7 +119,10 @@ impl Wanted {
     }
 
     fn add_clique(&mut self, name: String, clique: WantedClique) {
-        self.gangs.entry(clique.gang.clone()).or_default().insert(name.clone(), clique.minimum);
+        // What is scaled to zero has no part in a gang, and a gang of such alone does not exist.
+        if clique.replicas > 0 {
+            self.gangs.entry(clique.gang.clone()).or_default().insert(name.clone(), clique.minimum);
+        }
         self.cliques.insert(name, clique);
     }
 }

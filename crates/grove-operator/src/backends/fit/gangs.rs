@@ -160,7 +160,8 @@ fn planned(
         let namespace = layout::set_namespace(set);
         let pod =
             |index| NamespacedName { namespace: namespace.to_owned(), name: names::hostname(name, index) };
-        (0..pods).map(pod).collect()
+        // Also of a clique that is scaled to zero: it may be scaled up later.
+        Some((0..pods).map(pod).collect())
     };
     let gang = gang(context, place, topology, pods)?;
     let tree = match tree_of(set, &gang, place) {

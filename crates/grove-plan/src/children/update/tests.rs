@@ -325,7 +325,7 @@ fn autoscalers_follow_the_template_and_keep_what_the_server_adds() {
 }
 
 fn gang(set: &PodCliqueSet) -> PodGang {
-    objects::gang(context(set), Place::Base { replica: 0 }, None, |_| Vec::new()).unwrap()
+    objects::gang(context(set), Place::Base { replica: 0 }, None, |_| Some(Vec::new())).unwrap()
 }
 
 fn keyed(labels: &Value, annotations: &Value) -> PodCliqueSet {

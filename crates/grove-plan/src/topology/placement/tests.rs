@@ -31,7 +31,7 @@ fn required(key: &str) -> Value {
 
 fn gang(set: &PodCliqueSet, place: Place<'_>, topology: Option<&Topology>) -> Value {
     let context = Context { set, default_scheduler: "default-scheduler", form: "" };
-    serde_json::to_value(objects::gang(context, place, topology, |_| Vec::new()).unwrap()).unwrap()
+    serde_json::to_value(objects::gang(context, place, topology, |_| Some(Vec::new())).unwrap()).unwrap()
 }
 
 fn pack(pack: &Value) -> Value {

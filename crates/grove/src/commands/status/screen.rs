@@ -171,7 +171,7 @@ impl Group {
             name: group.name_any(),
             available_replicas: number(group.status.as_ref().map_or(0, |it| it.available_replicas)),
             wanted_replicas: number(group.spec.replicas),
-            minimum_replicas: number(group.spec.min_available.unwrap_or(1)),
+            minimum_replicas: number(group.spec.min_available.unwrap_or(1).min(group.spec.replicas)),
         }
     }
 }

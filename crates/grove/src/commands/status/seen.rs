@@ -50,8 +50,11 @@ pub(in crate::commands) fn wanted(clique: &PodClique) -> usize {
     number(clique.spec.replicas.unwrap_or_default())
 }
 
-/// How many of them it needs at least.
+/// How many of them it needs at least: none where it is scaled to zero.
 pub(in crate::commands) fn minimum(clique: &PodClique) -> usize {
+    if clique.spec.replicas == Some(0) {
+        return 0;
+    }
     number(clique.spec.min_available.or(clique.spec.replicas).unwrap_or_default())
 }
 

@@ -164,7 +164,7 @@ fn the_gangs_are_those_of(mut set: PodCliqueSet) {
     let places = [Place::Base { replica: 0 }, Place::Scaled { replica: 0, group: "pd", group_replica: 2 }];
     let context = Context { set: &set, default_scheduler: "it", form: "" };
     let want = places.map(|place| {
-        tree_of(&set, &gang(context, place, Some(&topology), |_| Vec::new()).unwrap(), place).unwrap()
+        tree_of(&set, &gang(context, place, Some(&topology), |_| Some(Vec::new())).unwrap(), place).unwrap()
     });
     let got = gangs(&set, Some(&topology), "it").into_iter().map(|it| without_pods(it.unwrap().tree));
     assert_eq!(got.collect::<Vec<_>>(), want);
