@@ -1,21 +1,30 @@
 //! What is remembered between reconciles and is in no object. All of it is by UID, and all of it comes back by itself:
 //! a restart only means that something is tried once more.
+//!
+//! What is remembered of an object is forgotten with it. A reconcile that was under way then may note something once more;
+//! such notes are found by a sweep against the caches, when there are many more than there were after the last one.
 
 mod lines;
+mod syncs;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use grove_api::wire::LastError;
 use grove_plan::facts::Refusal;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::lines::Lines;
+use self::{lines::Lines, syncs::Syncs};
 
 /// First and longest pause after the API server refused a pod.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 /// How long a namespace that is being deleted is left in peace.
 const ENDING_PAUSE: Duration = Duration::from_secs(10);
+/// Notes beyond twice those of the last sweep before there is another one.
+const SPARE: usize = 256;
 /// Likewise between replacements of pods that fail.
 const FAILED_PAUSE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
 
@@ -24,6 +33,10 @@ pub(crate) struct Memory {
     by_uid: Mutex<BTreeMap<String, Notes>>,
     /// Who waits for a place.
     pub(crate) lines: Lines,
+    /// Whose scheduler objects are being written.
+    pub(crate) syncs: Syncs,
+    /// How many notes there were after the last sweep.
+    kept: Mutex<usize>,
     /// Namespaces that take no new objects, and until when nobody need ask again.
     ending: Mutex<BTreeMap<String, Instant>>,
 }
@@ -111,10 +124,21 @@ impl Memory {
         until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero())
     }
 
-    /// The object is gone.
-    pub(crate) fn forget(&self, uid: &str) {
-        self.by_uid.lock().remove(uid);
+    /// The object is gone. Whether it is time for a sweep.
+    pub(crate) fn forget(&self, uid: &str) -> bool {
         self.lines.forget(uid);
+        let mut notes = self.by_uid.lock();
+        notes.remove(uid);
+        notes.len().max(self.lines.len()) > self.kept.lock().saturating_mul(2).saturating_add(SPARE)
+    }
+
+    /// Forgets all of which `live` does not know. It is asked while nothing can be noted: what it does not know of is gone.
+    pub(crate) fn sweep(&self, live: impl FnOnce() -> BTreeSet<String>) {
+        let mut notes = self.by_uid.lock();
+        let live = live();
+        notes.retain(|uid, _| live.contains(uid));
+        self.lines.sweep(&live);
+        *self.kept.lock() = notes.len();
     }
 
     /// Whether something else is said now than the last time, for this reason.
@@ -317,3 +341,6 @@ impl Memory {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,7 @@ mod status;
 mod story;
 mod termination;
 mod topology;
+mod undecodable;
 mod update;
 
 use std::{sync::Arc, time::Duration};

@@ -9,11 +9,13 @@
 )]
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
 
+mod autoscalers;
 mod backend_objects;
 mod backends;
 mod behaviour;
 mod bindings;
 mod cluster_wide;
+mod deletion;
 mod herds;
 mod hosts;
 mod hyper_nodes;
@@ -24,6 +26,7 @@ mod places;
 mod restart_policy;
 mod revisions;
 mod set_back;
+mod slow;
 mod snapshot;
 mod spread;
 mod start_order;
