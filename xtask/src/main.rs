@@ -15,6 +15,8 @@ mod layers;
 mod licences;
 mod metadata;
 mod policy;
+#[cfg(test)]
+mod profiles;
 mod sizes;
 mod spdx;
 mod tracked;

@@ -1,12 +1,19 @@
 //! What is remembered between reconciles and is in no object. All of it is by UID, and all of it comes back by itself:
 //! a restart only means that something is tried once more.
+//!
+//! What is remembered of an object is forgotten with it. A reconcile that was under way then may note something once more;
+//! such notes are found by a sweep against the caches, when there are many more than there were after the last one.
 
 mod dry_runs;
 mod lines;
 mod quotas;
+mod syncs;
 mod templates;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use grove_api::wire::LastError;
 use grove_plan::facts::Refusal;
@@ -14,7 +21,7 @@ use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::{dry_runs::DryRuns, lines::Lines, quotas::Quotas, templates::TemplateNotes};
+use self::{dry_runs::DryRuns, lines::Lines, quotas::Quotas, syncs::Syncs, templates::TemplateNotes};
 pub(crate) use self::dry_runs::{Replacement, TemplateRefusal};
 
 /// First and longest pause after the API server refused a pod.
@@ -23,6 +30,8 @@ const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::f
 const QUOTA_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(2));
 /// How long a namespace that is being deleted is left in peace.
 const ENDING_PAUSE: Duration = Duration::from_secs(10);
+/// Notes beyond twice those of the last sweep before there is another one.
+const SPARE: usize = 256;
 /// Likewise between replacements of pods that fail.
 const FAILED_PAUSE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
 
@@ -33,6 +42,10 @@ pub(crate) struct Memory {
     pub(crate) lines: Lines,
     /// Whose turn it is to create pods where a quota is exhausted.
     pub(crate) quotas: Quotas,
+    /// Whose scheduler objects are being written.
+    pub(crate) syncs: Syncs,
+    /// How many notes there were after the last sweep.
+    kept: Mutex<usize>,
     /// Namespaces that take no new objects, and until when nobody need ask again.
     ending: Mutex<BTreeMap<String, Instant>>,
 }
@@ -120,10 +133,21 @@ impl Memory {
         until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero())
     }
 
-    /// The object is gone.
-    pub(crate) fn forget(&self, uid: &str) {
-        self.by_uid.lock().remove(uid);
+    /// The object is gone. Whether it is time for a sweep.
+    pub(crate) fn forget(&self, uid: &str) -> bool {
         self.lines.forget(uid);
+        let mut notes = self.by_uid.lock();
+        notes.remove(uid);
+        notes.len().max(self.lines.len()) > self.kept.lock().saturating_mul(2).saturating_add(SPARE)
+    }
+
+    /// Forgets all of which `live` does not know. It is asked while nothing can be noted: what it does not know of is gone.
+    pub(crate) fn sweep(&self, live: impl FnOnce() -> BTreeSet<String>) {
+        let mut notes = self.by_uid.lock();
+        let live = live();
+        notes.retain(|uid, _| live.contains(uid));
+        self.lines.sweep(&live);
+        *self.kept.lock() = notes.len();
     }
 
     /// Whether something else is said now than the last time, for this reason.
@@ -354,3 +378,6 @@ impl Memory {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,7 +31,7 @@ pub mod workers;
 pub mod writer;
 
 pub use applier::{Applied, Applier, ApplyError, Changed, Owner, Rendered, differ_in_status_only};
-pub use cache::{Cache, Cached, Change, Index, Stored};
+pub use cache::{Cache, Cached, Change, Index, Stored, Undecodable};
 pub use events::{EventKind, Events};
 pub use informer::{inform, inform_guarded};
 pub use jitter::seed_delays;

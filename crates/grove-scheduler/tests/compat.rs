@@ -112,7 +112,10 @@ fn check(scheduler: &dyn Scheduler, gangs: &[Gang], definition: &Value) {
 #[ignore = "needs other projects' files: make compat CORPUS=DIR"]
 fn kais_newest_crd_takes_all_that_we_render() {
     let definition = definition("kai/crds/scheduling.run.ai_podgroups.yaml");
-    let cluster = Probed::default().with_definition("podgroups.scheduling.run.ai", definition.clone());
+    let topologies = kube::core::GroupVersionResource::gvr("kai.scheduler", "v1alpha1", "topologies");
+    let cluster = Probed::default()
+        .with_definition("podgroups.scheduling.run.ai", definition.clone())
+        .with_served(&topologies, true);
     let scheduler = KaiBackend.init(&json!({}), &cluster).unwrap();
     assert_eq!(scheduler.version().as_deref(), Some("0.17 or newer"));
     check(scheduler.as_ref(), &gangs(["zone", "rack", "host"]), &definition);

@@ -66,6 +66,12 @@ pub mod children {
     pub const COMPUTE_DOMAIN_DELETE_FAILED: &str = "ComputeDomainDeleteFailed";
 }
 
+/// On an object that cannot be decoded. Ours.
+pub mod undecodable {
+    /// Warning: it is being deleted, and our finalizer does not hold it any longer.
+    pub const RELEASED: &str = "UndecodableObjectReleased";
+}
+
 /// On a PodCliqueSet, about its restart policy. Ours.
 pub mod restart_policy {
     /// Normal.

@@ -108,7 +108,11 @@ pub(crate) async fn kubeconfig(cluster: &Cluster, account: &str, name: &str) -> 
 /// Waits until the API server knows the roles: it reads them as everybody does, by watching.
 pub(crate) async fn until_granted(client: &Client, account: &str, objects: &[Value]) -> Result<()> {
     let reviews: Api<SubjectAccessReview> = Api::all(client.clone());
+    // Those that are added to roles of users are nothing to the account.
+    let is_of_users =
+        |it: &Value| it["metadata"]["labels"].get("rbac.authorization.k8s.io/aggregate-to-edit").is_some();
     let roles = objects.iter().filter(|it| it["kind"].as_str().is_some_and(|it| it.ends_with("Role")));
+    let roles = roles.filter(|it| !is_of_users(it));
     for role in roles {
         for rule in role["rules"].as_array().into_iter().flatten() {
             let review = review(account, role["metadata"]["namespace"].as_str(), rule);

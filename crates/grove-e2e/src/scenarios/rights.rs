@@ -1,6 +1,8 @@
 //! What an installation contains: rights that are enough and not more, pods that any namespace takes, objects that can be
 //! applied again and again.
 
+mod users;
+
 use std::{path::Path, process::Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -29,6 +31,7 @@ use crate::{
 /// Scenarios of the installation.
 pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("rights_and_no_more", |context| Box::pin(and_no_more(context))),
+    Scenario::on_kube("rights_users_have_built_in_roles", |context| Box::pin(users::built_in_roles(context))),
     Scenario::on_kube("rights_manifests_apply", |context| Box::pin(manifests_apply(context))),
 ];
 

@@ -47,9 +47,17 @@ pub(crate) fn kube(has: Kube) -> Arc<dyn Scheduler> {
 
 /// KAI, without a queue for sets that name none.
 pub(crate) fn kai() -> Arc<dyn Scheduler> {
+    kai_with(true)
+}
+
+/// Likewise, with or without KAI's topologies.
+pub(crate) fn kai_with(has_topologies: bool) -> Arc<dyn Scheduler> {
     let sub_groups = json!({ "items": { "properties": { "parent": {}, "topologyConstraint": {} } } });
     let crd = definition("v2alpha2", &json!({ "subGroups": sub_groups }));
-    let probed = Probed::default().with_definition("podgroups.scheduling.run.ai", crd);
+    let topologies = GroupVersionResource::gvr("kai.scheduler", "v1alpha1", "topologies");
+    let probed = Probed::default()
+        .with_definition("podgroups.scheduling.run.ai", crd)
+        .with_served(&topologies, has_topologies);
     KaiBackend.init(&json!({}), &probed).unwrap()
 }
 

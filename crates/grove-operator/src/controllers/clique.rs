@@ -43,10 +43,10 @@ enum NotCreated {
 impl Grove {
     pub(crate) async fn reconcile_clique(&self, key: Key) -> Result<Outcome, Error> {
         let Some(clique) = self.seen.cliques.cache.get(&key.namespace, &key.name) else {
-            return Ok(Outcome::Done);
+            return self.delete_undecodable_clique(&key).await;
         };
         if clique.metadata.deletion_timestamp.is_some() {
-            return self.delete_clique(&clique).await;
+            return self.delete_clique(clique.as_ref()).await;
         }
         // Orphans keep their pods as they are.
         let Some(set) = self.seen.set_of(&clique.metadata) else { return Ok(Outcome::Done) };

@@ -1,12 +1,14 @@
 //! The end of an object: what it made goes first, in few requests, and then it may go itself.
 //!
 //! A set that is deleted with `--cascade=orphan` leaves everything as it is; the garbage collector cuts the ties.
+//!
+//! All of this needs metadata only, so that objects that cannot be decoded end in the same way (`undecodable`).
 
 use std::{sync::Arc, time::Duration};
 
 use grove_api::{
     constants::{finalizers, labels},
-    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
+    wire::{PodClique, PodCliqueScalingGroup, PodGang},
 };
 use grove_plan::objects::{clique_selector, group_selector, set_selector};
 use grove_runtime::{Cache, Cached, Outcome};
@@ -14,7 +16,7 @@ use k8s_openapi::{
     api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::Resource;
+use kube::{Resource, api::ApiResource};
 use serde_json::json;
 use tracing::info;
 
@@ -22,7 +24,7 @@ use super::{Grove, uid, version};
 use crate::{
     error::Error,
     key::Key,
-    seen::{Children, PodView, controller_uid, joined, label},
+    seen::{Children, PodView, controller, controller_uid, joined, label},
 };
 
 /// The finalizer with which the garbage collector holds an object whose dependents are to stay.
@@ -30,15 +32,27 @@ const ORPHAN: &str = "orphan";
 /// How long a collective deletion is given before it is asked for again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// An object of which nothing but the metadata is looked at.
+pub(super) trait Metadata: Resource<DynamicType = ()> + Sync {}
+
+impl<O: Resource<DynamicType = ()> + Sync> Metadata for O {}
+
 impl Grove {
-    pub(super) async fn delete_set(&self, set: &PodCliqueSet) -> Result<Outcome, Error> {
+    pub(super) async fn delete_set<S: Metadata>(&self, set: &S) -> Result<Outcome, Error> {
         if !has_finalizer(set, finalizers::POD_CLIQUE_SET) {
             return Ok(Outcome::Done);
         }
         let key = Key::of(set);
         if !has_finalizer(set, ORPHAN) && self.has_children(set) {
+            // What its schedulers are being told arrives before the gangs go, and not after; its end wakes us.
+            if self.memory.syncs.is_any(uid(set)) {
+                return Ok(Outcome::After(PATIENCE));
+            }
             if !self.memory.collects(uid(set), PATIENCE) {
                 return Ok(Outcome::After(PATIENCE));
+            }
+            if !self.is_ending_live(&self.seen.sets, set, finalizers::POD_CLIQUE_SET).await? {
+                return Ok(Outcome::Done);
             }
             info!(set = ?key, "deleting everything of the set");
             self.delete_children(set).await?;
@@ -49,37 +63,62 @@ impl Grove {
         Ok(Outcome::Done)
     }
 
-    fn has_children(&self, set: &PodCliqueSet) -> bool {
+    /// Whether the server, too, has this object, being deleted and held by our finalizer. The cache may show a former life
+    /// of the name, and a collection is selected by labels, which the next life's children have as well. While our
+    /// finalizer holds the object, there is no next life.
+    async fn is_ending_live<K: Cached, O: Metadata>(
+        &self,
+        cache: &Cache<K>,
+        object: &O,
+        ours: &str,
+    ) -> Result<bool, Error> {
+        let key = Key::of(object);
+        let resource = ApiResource::erase::<K>(&());
+        let live = self.writer.get_kind(&resource, &key.namespace, &key.name).await?;
+        match live.filter(|it| uid(it) == uid(object)) {
+            None => {
+                cache.gone(&key.namespace, &key.name, uid(object));
+                Ok(false)
+            }
+            // Somebody else removed the finalizer: the garbage collector sees to the rest.
+            Some(live) => Ok(live.metadata.deletion_timestamp.is_some() && has_finalizer(&live, ours)),
+        }
+    }
+
+    fn has_children<S: Metadata>(&self, set: &S) -> bool {
         let (seen, id) = (&self.seen, uid(set));
-        let key = joined(
-            set.metadata.namespace.as_deref().unwrap_or_default(),
-            set.metadata.name.as_deref().unwrap_or_default(),
-        );
+        let Key { namespace, name } = Key::of(set);
+        let key = joined(&namespace, &name);
         seen.groups.by_owner.count(id) > 0
             || seen.gangs.by_owner.count(id) > 0
             || seen.services.by_owner.count(id) > 0
             || seen.autoscalers.by_owner.count(id) > 0
             || seen.cliques.by_owner.count(id) > 0
             // Members go with their group.
-            || seen.cliques.by_set.get(&key).iter().any(|it| self.is_of(set, it))
+            || seen.cliques.by_set.get(&key).iter().any(|it| self.is_of(id, it))
     }
 
-    fn is_of(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
-        self.seen.set_of(&clique.metadata).is_some_and(|it| it.metadata.uid == set.metadata.uid)
+    /// Whether the set of this UID owns a clique, itself or through a scaling group.
+    fn is_of(&self, set: &str, clique: &PodClique) -> bool {
+        let Some(owner) = controller(&clique.metadata) else { return false };
+        if owner.uid == set {
+            return true;
+        }
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        let group = self.seen.groups.cache.get(namespace, &owner.name);
+        group.is_some_and(|it| uid(it.as_ref()) == owner.uid && controller_uid(&it.metadata) == Some(set))
     }
 
     /// All kinds at once; cliques after their pods. Collections of which a part is somebody else's are not deleted as a whole.
-    async fn delete_children(&self, set: &PodCliqueSet) -> Result<(), Error> {
+    async fn delete_children<S: Metadata>(&self, set: &S) -> Result<(), Error> {
         let (seen, id) = (&self.seen, uid(set));
-        let (namespace, name) = (
-            set.metadata.namespace.as_deref().unwrap_or_default(),
-            set.metadata.name.as_deref().unwrap_or_default(),
-        );
+        let Key { namespace, name } = Key::of(set);
+        let (namespace, name) = (namespace.as_str(), name.as_str());
         let of_set = joined(namespace, name);
         let selector = set_selector(name);
         let cliques = seen.cliques.by_set.get(&of_set);
         let ours: Vec<&str> =
-            cliques.iter().filter(|it| self.is_of(set, it)).map(|it| uid(it.as_ref())).collect();
+            cliques.iter().filter(|it| self.is_of(id, it)).map(|it| uid(it.as_ref())).collect();
         let pods = seen.pods_by_set.get(&of_set);
         // A clique whose pods are on their way out has nothing left to do but to go.
         let pods_then_cliques = async {
@@ -111,20 +150,23 @@ impl Grove {
         self.delete_all(&kind.cache, namespace, selector, &objects, is_ours).await
     }
 
-    pub(super) async fn delete_group(&self, group: &PodCliqueScalingGroup) -> Result<Outcome, Error> {
+    pub(super) async fn delete_group<G: Metadata>(&self, group: &G) -> Result<Outcome, Error> {
         if !has_finalizer(group, finalizers::SCALING_GROUP) {
             return Ok(Outcome::Done);
         }
         let id = uid(group);
         if !has_finalizer(group, ORPHAN) && self.seen.cliques.by_owner.count(id) > 0 {
-            if self.set_deletes(&group.metadata) {
+            if self.set_deletes(group.meta()) {
                 return Ok(Outcome::After(PATIENCE));
             }
             if !self.memory.collects(id, PATIENCE) {
                 return Ok(Outcome::After(PATIENCE));
             }
+            if !self.is_ending_live(&self.seen.groups.cache, group, finalizers::SCALING_GROUP).await? {
+                return Ok(Outcome::Done);
+            }
             let key = Key::of(group);
-            let set = label(&group.metadata, labels::PART_OF);
+            let set = label(group.meta(), labels::PART_OF);
             let selector = group_selector(set.unwrap_or_default(), &key.name);
             let cliques = self.seen.cliques_by_group.get(&joined(&key.namespace, &key.name));
             let is_ours = |it: &PodClique| controller_uid(&it.metadata) == Some(id);
@@ -136,16 +178,21 @@ impl Grove {
     }
 
     /// The pods of a clique are told to go; how long they take is no reason to hold the clique.
-    pub(super) async fn delete_clique(&self, clique: &PodClique) -> Result<Outcome, Error> {
+    pub(super) async fn delete_clique<C: Metadata>(&self, clique: &C) -> Result<Outcome, Error> {
         if !has_finalizer(clique, finalizers::POD_CLIQUE) {
             return Ok(Outcome::Done);
         }
-        if !has_finalizer(clique, ORPHAN) && !self.set_deletes(&clique.metadata) {
+        if !has_finalizer(clique, ORPHAN) && !self.set_deletes(clique.meta()) {
             let key = Key::of(clique);
-            let set = label(&clique.metadata, labels::PART_OF);
+            let set = label(clique.meta(), labels::PART_OF);
             let selector = clique_selector(set.unwrap_or_default(), &key.name);
             let pods = self.seen.pods_by_clique.get(&joined(&key.namespace, &key.name));
             let is_ours = |it: &PodView| it.fact.owner == uid(clique);
+            if pods.len() > 1
+                && !self.is_ending_live(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?
+            {
+                return Ok(Outcome::Done);
+            }
             self.delete_all(&self.seen.pods, &key.namespace, &selector, &pods, is_ours).await?;
         }
         self.drop_finalizer(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?;
@@ -188,16 +235,25 @@ impl Grove {
         Ok(())
     }
 
-    async fn drop_finalizer<K: Cached>(&self, cache: &Cache<K>, object: &K, ours: &str) -> Result<(), Error> {
+    async fn drop_finalizer<K: Cached, O: Metadata>(
+        &self,
+        cache: &Cache<K>,
+        object: &O,
+        ours: &str,
+    ) -> Result<(), Error> {
         let present = object.meta().finalizers.as_deref().unwrap_or_default();
         let rest: Vec<&String> = present.iter().filter(|it| *it != ours).collect();
         let is_last = rest.is_empty();
         let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": version(object) } });
         let key = Key::of(object);
-        match self.writer.patch::<K>(&key.namespace, &key.name, &patch).await {
+        let resource = ApiResource::erase::<K>(&());
+        match self.writer.patch_kind(&resource, &key.namespace, &key.name, &patch).await {
             Ok(_) if is_last => cache.gone(&key.namespace, &key.name, uid(object)),
             Ok(object) => {
-                cache.written(object);
+                // What cannot be decoded is in no cache.
+                if let Ok(object) = object.try_parse::<K>() {
+                    cache.written(object);
+                }
             }
             Err(error) if error.is_not_found() => cache.gone(&key.namespace, &key.name, uid(object)),
             Err(error) => return Err(error.into()),
@@ -206,6 +262,6 @@ impl Grove {
     }
 }
 
-fn has_finalizer<K: Resource>(object: &K, name: &str) -> bool {
+pub(super) fn has_finalizer<K: Resource>(object: &K, name: &str) -> bool {
     object.meta().finalizers.iter().flatten().any(|it| it == name)
 }

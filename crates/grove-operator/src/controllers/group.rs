@@ -28,10 +28,10 @@ impl Grove {
     pub(crate) async fn reconcile_group(&self, key: Key) -> Result<Outcome, Error> {
         for _ in 0..ROUNDS {
             let Some(group) = self.seen.groups.cache.get(&key.namespace, &key.name) else {
-                return Ok(Outcome::Done);
+                return self.delete_undecodable_group(&key).await;
             };
             if group.metadata.deletion_timestamp.is_some() {
-                return self.delete_group(&group).await;
+                return self.delete_group(group.as_ref()).await;
             }
             if let Some(wait) = self.memory.ending_for(&key.namespace) {
                 return Ok(Outcome::After(wait));

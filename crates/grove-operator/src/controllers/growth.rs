@@ -81,7 +81,10 @@ impl Grove {
     /// themselves.
     fn line(&self, set: &str) -> BTreeMap<String, Waiting> {
         let (mut waiting, placed) = self.memory.lines.line(set);
-        for gang in self.seen.gangs.of_owner(set) {
+        let gangs = self.seen.gangs.of_owner(set);
+        // Nobody waits for a gang that is gone, also where a look at it that was under way then noted it once more.
+        waiting.retain(|name, _| gangs.iter().any(|it| it.metadata.name.as_ref() == Some(name)));
+        for gang in gangs {
             let name = gang.metadata.name.as_deref().unwrap_or_default();
             if !waiting.contains_key(name) && !placed.contains(name) && says_that_it_waits(&gang) {
                 let created = gang.metadata.creation_timestamp.as_ref().map_or(self.now(), |it| it.0);

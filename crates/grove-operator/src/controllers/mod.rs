@@ -23,6 +23,7 @@ mod status;
 mod story;
 mod template;
 mod topology;
+mod undecodable;
 mod update;
 
 use std::{sync::Arc, time::Duration};

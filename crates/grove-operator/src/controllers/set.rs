@@ -33,9 +33,11 @@ use crate::{
 
 impl Grove {
     pub(crate) async fn reconcile_set(&self, key: Key) -> Result<Outcome, Error> {
-        let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
+        let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else {
+            return self.delete_undecodable_set(&key).await;
+        };
         if set.metadata.deletion_timestamp.is_some() {
-            return self.delete_set(&set).await;
+            return self.delete_set(set.as_ref()).await;
         }
         if let Some(wait) = self.memory.ending_for(&key.namespace) {
             return Ok(Outcome::After(wait));
@@ -53,7 +55,7 @@ impl Grove {
         for _ in 0..ROUNDS {
             let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
             if set.metadata.deletion_timestamp.is_some() {
-                return self.delete_set(&set).await;
+                return self.delete_set(set.as_ref()).await;
             }
             // Changed again meanwhile: noted first, which it has woken us for.
             let template = self.template_state(&set);

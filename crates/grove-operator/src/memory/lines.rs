@@ -50,6 +50,16 @@ impl Lines {
         self.0.lock().remove(set);
     }
 
+    /// How many sets are known.
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
+    /// Only these sets are left.
+    pub(super) fn sweep(&self, sets: &BTreeSet<String>) {
+        self.0.lock().retain(|set, _| sets.contains(set));
+    }
+
     /// A gang of a set waits for a place, and before that for the gang that it comes `after`.
     pub(crate) fn waits(&self, set: &str, gang: &str, is_base: bool, after: Option<&str>) {
         let mut lines = self.0.lock();

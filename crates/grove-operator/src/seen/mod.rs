@@ -4,7 +4,10 @@ mod node_view;
 mod pod_view;
 mod quota_view;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use grove_api::{
     constants::labels,
@@ -15,7 +18,7 @@ use grove_api::{
     },
 };
 use grove_plan::topology::topology_name;
-use grove_runtime::{Cache, Cached, Index, InformerMetrics};
+use grove_runtime::{Cache, Cached, Index, InformerMetrics, Stored};
 use k8s_openapi::{
     api::{apps::v1::ControllerRevision, autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
@@ -177,6 +180,25 @@ impl Seen {
                 .map(|it| Key::of(it.as_ref()))
                 .or_else(|| Some(Key::new(namespace, label(metadata, labels::PART_OF)?))),
         }
+    }
+
+    /// UIDs of everything that something may be remembered of. That is not pods, nodes and revisions: there are many, and
+    /// what is remembered of them is with their owners.
+    pub(crate) fn live(&self) -> BTreeSet<String> {
+        fn uids<K: Stored>(cache: &Cache<K>, into: &mut BTreeSet<String>) {
+            into.extend(cache.list().iter().filter_map(|it| it.meta().uid.clone()));
+        }
+        let mut live = BTreeSet::new();
+        uids(&self.sets, &mut live);
+        uids(&self.groups.cache, &mut live);
+        uids(&self.cliques.cache, &mut live);
+        uids(&self.gangs.cache, &mut live);
+        uids(&self.services.cache, &mut live);
+        uids(&self.autoscalers.cache, &mut live);
+        uids(&self.topologies, &mut live);
+        uids(&self.kueue.topologies, &mut live);
+        uids(&self.backends, &mut live);
+        live
     }
 
     /// Pods of the clique with this UID.

@@ -5,6 +5,7 @@ mod pods;
 mod quotas;
 mod schedulers;
 mod topologies;
+mod undecodable;
 
 use std::sync::{Arc, Weak};
 
@@ -44,6 +45,7 @@ impl Grove {
         self.on(&self.seen.topologies, Self::topology_changed);
         self.on(&self.seen.backends, Self::backend_changed);
         self.on_topologies();
+        self.on_undecodable();
         self.on_minor(&self.seen.services);
         self.on_minor(&self.seen.autoscalers);
         self.on_minor(&self.seen.revisions);
@@ -56,7 +58,10 @@ impl Grove {
             if let Some(grove) = grove.upgrade() {
                 changed(&grove, change.old, change.new);
                 if let (Some(old), None) = (change.old, change.new) {
-                    grove.memory.forget(old.meta().uid.as_deref().unwrap_or_default());
+                    let is_sweep_due = grove.memory.forget(old.meta().uid.as_deref().unwrap_or_default());
+                    if is_sweep_due {
+                        grove.memory.sweep(|| grove.seen.live());
+                    }
                 }
             }
         });

@@ -9,12 +9,14 @@
 )]
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
 
+mod autoscalers;
 mod backend_objects;
 mod backends;
 mod behaviour;
 mod bindings;
 mod cluster_wide;
 mod deleted_bindings;
+mod deletion;
 mod dry_runs;
 mod herds;
 mod hosts;
@@ -29,6 +31,7 @@ mod quotas;
 mod restart_policy;
 mod revisions;
 mod set_back;
+mod slow;
 mod snapshot;
 mod spread;
 mod start_order;

@@ -11,6 +11,7 @@ use grove_operator::{BackendMetrics, Concurrency, Operator, Settings};
 use grove_plan::node_loss::Patience;
 use grove_runtime::{Events, InformerMetrics, QueueMetrics, Writer};
 use grove_scheduler::{Registry, builtin::builtin};
+use http::Method;
 use k8s_openapi::jiff::Timestamp;
 use kube::Client;
 use serde_json::{Value, json};
@@ -20,7 +21,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     herds::{self, TOY, Toy},
     hosts::Hosts,
-    hyper_nodes, topologies,
+    hyper_nodes,
+    slow::Slow,
+    topologies,
 };
 
 /// The stock scheduler.
@@ -63,6 +66,8 @@ pub(crate) struct World {
     pub(crate) node_loss: Option<Patience>,
     /// Whether operators place by topology.
     pub(crate) topology_aware: bool,
+    /// How long requests of operators take until they reach the server, by method and path with query.
+    pub(crate) delay: fn(&Method, &str) -> Duration,
     /// The backends that operators know.
     registry: Registry,
 }
@@ -128,6 +133,7 @@ impl World {
             hosts: Hosts::default(),
             node_loss: None,
             topology_aware: false,
+            delay: |_, _| Duration::ZERO,
             _collector: collector,
         };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
@@ -144,7 +150,7 @@ impl World {
 
     /// Starts an operator that knows nothing.
     pub(crate) fn start(&mut self) {
-        let client = Client::new(self.server.service(), NAMESPACE);
+        let client = Client::new(Slow { service: self.server.service(), delay: self.delay }, NAMESPACE);
         let registry = self.registry.clone();
         let config = json!({
             "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": self.scheduler,

@@ -39,9 +39,20 @@ pub(super) fn autoscaler(
     current: &HorizontalPodAutoscaler,
     wanted: &HorizontalPodAutoscaler,
 ) -> Option<Value> {
-    // What we do not say (metrics, behaviour) is filled in by the API server, and is then not ours.
-    let change = patch::owned(&value(&current.spec), &value(&wanted.spec));
+    // What we do not say (behaviour) is filled in by the API server, and is then not ours.
+    let mut change = patch::owned(&value(&current.spec), &value(&wanted.spec));
+    // Metrics that the template does not have any more go, and the API server fills in its own.
+    let metrics = current.spec.metrics.as_deref().unwrap_or_default();
+    if wanted.spec.metrics.is_none() && !metrics.is_empty() && value(&metrics) != default_metrics() {
+        patch::merge(change.get_or_insert_with(|| json!({})), json!({ "metrics": null }));
+    }
     join(metadata(&current.metadata, &wanted.metadata), change)
+}
+
+/// What the API server gives an autoscaler without metrics.
+fn default_metrics() -> Value {
+    let target = json!({ "type": "Utilization", "averageUtilization": 80 });
+    json!([{ "type": "Resource", "resource": { "name": "cpu", "target": target } }])
 }
 
 pub(super) fn group(current: &PodCliqueScalingGroup, wanted: &PodCliqueScalingGroup) -> Option<Value> {

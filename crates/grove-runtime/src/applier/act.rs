@@ -13,30 +13,66 @@ use crate::writer::{Collection, Delete, Deleted, WriteError};
 const WRITTEN: Applied = Applied { writes: 1, waiting: false };
 const WAITING: Applied = Applied { writes: 0, waiting: true };
 
+/// Why a step was not carried out.
+pub(super) enum Halt {
+    /// The server did not take it.
+    Write(WriteError),
+    /// The owner is to have nothing any more.
+    Unwanted,
+}
+
+impl From<WriteError> for Halt {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// Whether the owner is still to have objects.
+type Wanted<'a> = &'a (dyn Fn() -> bool + Sync);
+
+fn wanted(is_wanted: Wanted<'_>) -> Result<(), Halt> {
+    if is_wanted() { Ok(()) } else { Err(Halt::Unwanted) }
+}
+
 impl Applier {
-    pub(super) async fn act(&self, namespace: &str, step: Step) -> Result<Applied, WriteError> {
+    pub(super) async fn act(
+        &self,
+        namespace: &str,
+        step: Step,
+        is_wanted: Wanted<'_>,
+    ) -> Result<Applied, Halt> {
         match step {
             Step::Wait { .. } => Ok(WAITING),
-            Step::Create(new) => self.write(namespace, new, false).await,
-            Step::Apply(new) => self.write(namespace, new, true).await,
+            Step::Create(new) => self.write(namespace, new, false, is_wanted).await,
+            Step::Apply(new) => self.write(namespace, new, true, is_wanted).await,
             Step::Delete { kind, name, uid } => {
                 self.end(namespace, kind, &name, &uid).await?;
                 Ok(WRITTEN)
             }
             Step::Recreate { uid, new } => {
+                wanted(is_wanted)?;
                 let deleted = self.end(namespace, new.kind, &new.name, &uid).await?;
                 let then = match deleted {
-                    Deleted::Gone => self.write(namespace, new, false).await?,
-                    Deleted::Accepted(old) => self.make_room(namespace, &old, new).await?,
+                    Deleted::Gone => self.write(namespace, new, false, is_wanted).await?,
+                    Deleted::Accepted(old) => self.make_room(namespace, &old, new, is_wanted).await?,
                 };
                 Ok(WRITTEN.and(then))
             }
-            Step::Release { uid, version, new } => self.release(namespace, &uid, &version, new).await,
+            Step::Release { uid, version, new } => {
+                self.release(namespace, &uid, &version, new, is_wanted).await
+            }
         }
     }
 
     /// Always by apply: what a plain create has given, no later apply could take away.
-    async fn write(&self, namespace: &str, new: New, force: bool) -> Result<Applied, WriteError> {
+    async fn write(
+        &self,
+        namespace: &str,
+        new: New,
+        force: bool,
+        is_wanted: Wanted<'_>,
+    ) -> Result<Applied, Halt> {
+        wanted(is_wanted)?;
         let collection = self.collection(new.kind, namespace);
         let answer = self.writer.apply_in(&collection, &new.name, &new.object, force).await?;
         self.remember(new.kind, &new.lasting, answer);
@@ -57,11 +93,17 @@ impl Applier {
     }
 
     /// We deleted `old` for its successor, and it is still there.
-    async fn make_room(&self, namespace: &str, old: &DynamicObject, new: New) -> Result<Applied, WriteError> {
+    async fn make_room(
+        &self,
+        namespace: &str,
+        old: &DynamicObject,
+        new: New,
+        is_wanted: Wanted<'_>,
+    ) -> Result<Applied, Halt> {
         if !plan::is_kept_by_its_api(old, &self.kinds[new.kind].resource.group) {
             return Ok(WAITING);
         }
-        self.release(namespace, &plan::uid(old), &plan::version(old), new).await
+        self.release(namespace, &plan::uid(old), &plan::version(old), new, is_wanted).await
     }
 
     async fn release(
@@ -70,7 +112,9 @@ impl Applier {
         uid: &str,
         version: &str,
         new: New,
-    ) -> Result<Applied, WriteError> {
+        is_wanted: Wanted<'_>,
+    ) -> Result<Applied, Halt> {
+        wanted(is_wanted)?;
         let collection = self.collection(new.kind, namespace);
         let released = match self.writer.release_in(&collection, &new.name, version).await {
             // Somebody was faster, and the owner is looked at again when that is seen.
@@ -79,7 +123,7 @@ impl Applier {
         };
         self.note(namespace, new.kind, &new.name, uid, &released);
         match released {
-            Deleted::Gone => Ok(WRITTEN.and(self.write(namespace, new, false).await?)),
+            Deleted::Gone => Ok(WRITTEN.and(self.write(namespace, new, false, is_wanted).await?)),
             Deleted::Accepted(_) => Ok(WRITTEN.and(WAITING)),
         }
     }
@@ -93,9 +137,15 @@ impl Applier {
     }
 
     fn remember(&self, kind: usize, wanted: &Value, answer: DynamicObject) {
-        let uid = plan::uid(&answer);
-        self.last.lock().insert(uid, content::hash(&content::seen(&answer, wanted)));
-        self.kinds[kind].cache.written(answer);
+        let (uid, cache) = (plan::uid(&answer), &self.kinds[kind].cache);
+        let (namespace, name) = (answer.metadata.namespace.clone(), answer.metadata.name.clone());
+        self.last.lock().insert(uid.clone(), content::hash(&content::seen(&answer, wanted)));
+        cache.written(answer);
+        // Where the watch saw its end before we had the answer, nobody else would forget it.
+        let there = cache.get(namespace.as_deref().unwrap_or_default(), name.as_deref().unwrap_or_default());
+        if there.is_none_or(|it| plan::uid(&it) != uid) {
+            self.last.lock().remove(&uid);
+        }
     }
 
     fn collection(&self, kind: usize, namespace: &str) -> Collection {

@@ -29,6 +29,7 @@ use crate::{
     metrics::InformerMetrics,
     writer::{Deleted, WriteError, Writer},
 };
+use act::Halt;
 use listen::Listeners;
 pub use listen::{Changed, differ_in_status_only};
 use plan::{Existing, Step, Wanted};
@@ -147,6 +148,17 @@ impl Applier {
 
     /// Makes the objects of `owner` those that were rendered.
     pub async fn apply(&self, owner: &Owner, rendered: &[Rendered]) -> Result<Applied, ApplyError> {
+        Ok(self.apply_while(owner, rendered, &|| true).await?.unwrap_or_default())
+    }
+
+    /// Likewise, for as long as `is_wanted` says so: it is asked again before every object that is created or changed, so
+    /// that nothing is made for an owner whose deletion was seen meanwhile. `None` where it was not wanted any more.
+    pub async fn apply_while(
+        &self,
+        owner: &Owner,
+        rendered: &[Rendered],
+        is_wanted: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Applied>, ApplyError> {
         let mut applied = Applied::default();
         let steps = self.plan(owner, rendered).inspect_err(|_| self.wait_for_others(owner, rendered))?;
         for step in steps {
@@ -157,9 +169,13 @@ impl Applier {
                     self.listeners.gone(*kind, &owner.namespace, name);
                 }
             }
-            applied = applied.and(self.act(&owner.namespace, step).await?);
+            match self.act(&owner.namespace, step, is_wanted).await {
+                Ok(done) => applied = applied.and(done),
+                Err(Halt::Unwanted) => return Ok(None),
+                Err(Halt::Write(error)) => return Err(error.into()),
+            }
         }
-        Ok(applied)
+        Ok(Some(applied))
     }
 
     /// The owner is told when an object of somebody else, which is in its way, is gone.

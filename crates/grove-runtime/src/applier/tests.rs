@@ -3,6 +3,7 @@
 mod listening;
 mod planning;
 mod recreation;
+mod unwanted;
 
 use kube::core::GroupVersionKind;
 use serde_json::{Value, json};

@@ -9,6 +9,7 @@ mod key;
 mod state;
 #[cfg(test)]
 mod tests;
+mod undecodable;
 mod version;
 
 use std::collections::VecDeque;
@@ -30,6 +31,8 @@ use state::{State, Step};
 
 pub use index::Index;
 pub use state::Unconfirmed;
+pub use undecodable::Undecodable;
+use undecodable::Undecodables;
 
 /// What a cache can hold: decodable and shareable objects.
 pub trait Stored: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
@@ -64,6 +67,7 @@ struct Shared<K> {
     state: RwLock<State<K>>,
     outbox: Mutex<Outbox<K>>,
     listeners: RwLock<Arc<Vec<Listener<K>>>>,
+    undecodable: Undecodables,
     prune: OnceLock<fn(&mut K)>,
     synced: watch::Sender<bool>,
     kind: String,
@@ -97,6 +101,7 @@ impl<K: Stored> Cache<K> {
             state: RwLock::new(State::default()),
             outbox: Mutex::new(Outbox { steps: VecDeque::new(), delivering: false }),
             listeners: RwLock::default(),
+            undecodable: Undecodables::default(),
             prune: OnceLock::new(),
             synced: watch::Sender::new(false),
             kind: kind.to_owned(),
@@ -156,6 +161,7 @@ impl<K: Stored> Cache<K> {
 
     /// Our own delete removed this object at once (no finalizers, no grace period).
     pub fn gone(&self, namespace: &str, name: &str, uid: &str) {
+        self.shared.undecodable.gone(namespace, name, uid);
         self.change(|state, out| state.gone(&Key::new(namespace, name), uid, out));
     }
 
@@ -177,6 +183,7 @@ impl<K: Stored> Cache<K> {
 
     /// The watch shows an object.
     pub fn observed(&self, mut object: K) {
+        self.shared.undecodable.forget(object.meta());
         self.prune(&mut object);
         let object = Arc::new(object);
         self.change(|state, out| state.observed(object, out));
@@ -184,11 +191,13 @@ impl<K: Stored> Cache<K> {
 
     /// The watch shows that an object, last in this form, is deleted.
     pub fn deleted(&self, last: &K) {
+        self.shared.undecodable.forget(last.meta());
         self.change(|state, out| state.deleted(last.meta(), out));
     }
 
     /// A list starts.
     pub fn relist_started(&self) {
+        self.shared.undecodable.clear();
         self.shared.state.write().relist_started();
     }
 
@@ -212,9 +221,26 @@ impl<K: Stored> Cache<K> {
         self.change(|state, out| state.absent(asked, out));
     }
 
-    /// The watch shows an object of which nothing but its metadata can be understood.
+    /// The watch shows that an object is deleted of which nothing but its metadata can be understood.
     pub(crate) fn absent_at(&self, meta: &ObjectMeta) {
+        self.shared.undecodable.forget(meta);
         self.change(|state, out| state.deleted(meta, out));
+    }
+
+    /// The watch shows an object of which nothing but its metadata can be understood: readers do not see it.
+    pub(crate) fn undecodable_at(&self, meta: &ObjectMeta, error: &str) {
+        self.change(|state, out| state.deleted(meta, out));
+        self.shared.undecodable.observed(meta, error);
+    }
+
+    /// What is known of an object that exists and cannot be decoded.
+    pub fn undecodable(&self, namespace: &str, name: &str) -> Option<Arc<Undecodable>> {
+        self.shared.undecodable.get(namespace, name)
+    }
+
+    /// Calls `listener` each time that the watch shows an object that cannot be decoded.
+    pub fn listen_undecodable(&self, listener: impl Fn(&Undecodable) + Send + Sync + 'static) {
+        self.shared.undecodable.listen(listener);
     }
 
     /// What its objects are, for people.

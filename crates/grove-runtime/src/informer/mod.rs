@@ -173,7 +173,7 @@ where
                 namespace, name, error, "object cannot be decoded and is ignored"
             );
         }
-        self.cache.absent_at(&invalid.metadata);
+        self.cache.undecodable_at(&invalid.metadata, &invalid.error);
     }
 
     /// Asks the server about objects that only our own writes have shown.

@@ -1,9 +1,10 @@
 //! Lists, watches, their failures, and objects that only we have seen or nobody understands.
 
+mod broken;
+
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -227,67 +228,6 @@ async fn what_the_watch_never_shows_is_asked_about_in_the_end() {
         world.hears(step).await;
     }
     assert_eq!(world.cache.len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn one_broken_object_fails_alone() {
-    let mut world = World::start(true);
-    world.lists(5, &[object("x", "a", 3), broken("y", "b", 4)]).await;
-    let events = world.watches(5).await;
-    world.hears(">a@3").await;
-    assert!(world.cache.is_synced());
-    // Broken, repaired, broken again: absent, there, absent.
-    events.send(event("MODIFIED", &broken("x", "a", 6))).unwrap();
-    events.send(event("MODIFIED", &object("y", "b", 7))).unwrap();
-    events.send(event("MODIFIED", &object("x", "a", 8))).unwrap();
-    events.send(event("DELETED", &broken("y", "b", 9))).unwrap();
-    for step in ["a@3>", ">b@7", ">a@8", "b@7>"] {
-        world.hears(step).await;
-    }
-}
-
-#[test]
-fn a_broken_object_is_logged_once_per_version() {
-    let (client, _) = {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let _guard = runtime.enter();
-        mock::server()
-    };
-    let api = Guarded::api(Api::<ConfigMap>::all(client));
-    let mut informer = Informer::new(api, watcher::Config::default(), Cache::new(), Guarded::open);
-    let log = Log::default();
-    tracing::subscriber::with_default(log.clone(), || {
-        for version in [4, 4, 5, 5] {
-            informer.show(serde_json::from_value(broken("y", "b", version)).unwrap());
-        }
-        informer.show(serde_json::from_value(object("y", "b", 6)).unwrap());
-        assert!(informer.logged.is_empty(), "nothing is remembered of what can be decoded");
-    });
-    assert_eq!(*log.0.lock(), 2);
-}
-
-/// Counts warnings.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<usize>>);
-
-impl tracing::Subscriber for Log {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        *metadata.level() == tracing::Level::WARN
-    }
-
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::Id {
-        tracing::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &tracing::Id, _: &tracing::span::Record<'_>) {}
-    fn record_follows_from(&self, _: &tracing::Id, _: &tracing::Id) {}
-
-    fn event(&self, _: &tracing::Event<'_>) {
-        *self.0.lock() += 1;
-    }
-
-    fn enter(&self, _: &tracing::Id) {}
-    fn exit(&self, _: &tracing::Id) {}
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::{backend::Example, probe::Probed};
 
-use super::VERSION;
+use super::{VERSION, topology::served};
 
 /// The CRD that has to be there.
 pub(super) const DEFINITION: &str = "podgroups.scheduling.run.ai";
@@ -25,15 +25,18 @@ const FIELDS: [(Form, &[&str]); 3] = [
     (Form::Delays, &["spec.preemptionDelay", "spec.stalenessGracePeriod"]),
 ];
 
-/// One CRD for each form.
+/// One CRD for each form, and the newest without topologies.
 pub(super) fn examples() -> Vec<Example> {
     let with = |form: Form| {
         let fields: Vec<&str> =
             FIELDS.iter().filter(|it| it.0 <= form).flat_map(|it| it.1.iter().copied()).collect();
-        let cluster = Probed::default().with_fields(DEFINITION, VERSION, &fields);
-        Example { title: form.version(), cluster }
+        Probed::default().with_fields(DEFINITION, VERSION, &fields)
     };
-    FIELDS.iter().map(|it| with(it.0)).collect()
+    let whole =
+        |form: Form| Example { title: form.version(), cluster: with(form).with_served(&served(), true) };
+    let mut examples: Vec<Example> = FIELDS.iter().map(|it| whole(it.0)).collect();
+    examples.push(Example { title: "0.17 or newer, without Topologies", cluster: with(Form::Delays) });
+    examples
 }
 
 /// The smallest number that a PodGroup may ask for: 1 up to 0.17.0, 0 afterwards.

@@ -61,6 +61,10 @@ const STALENESS_KEY: &str = "kai.scheduler/staleness-grace-period";
 /// Describes the owner of a PodGroup. KAI's own pod grouper writes it too.
 const TOP_OWNER_KEY: &str = "kai.scheduler/top-owner-metadata";
 
+/// Why nothing is placed by topology.
+const NO_TOPOLOGIES: &str =
+    "the cluster has no CRD topologies.kai.scheduler that serves v1alpha1: install KAI's Topology CRD";
+
 /// Setting of the profile: the queue of sets that name none.
 const DEFAULT_QUEUE: &str = "defaultQueue";
 
@@ -95,7 +99,7 @@ impl SchedulerBackend for KaiBackend {
     }
 
     fn probes(&self, _: &Value) -> Vec<Probe> {
-        vec![Probe::Definition(form::DEFINITION.to_owned())]
+        vec![Probe::Definition(form::DEFINITION.to_owned()), Probe::Served(topology::served())]
     }
 
     fn init(&self, config: &Value, cluster: &Probed) -> Result<Arc<dyn Scheduler>, String> {
@@ -103,6 +107,7 @@ impl SchedulerBackend for KaiBackend {
         Ok(Arc::new(Installed {
             form: Form::of(cluster)?,
             least: form::least(cluster),
+            has_topologies: cluster.serves(&topology::served()),
             default_queue: default_queue.map(str::to_owned),
         }))
     }
@@ -126,6 +131,8 @@ struct Installed {
     form: Form,
     /// The smallest number that a PodGroup may ask for.
     least: u32,
+    /// Whether there are topologies for KAI to place by.
+    has_topologies: bool,
     default_queue: Option<String>,
 }
 
@@ -141,18 +148,23 @@ impl Scheduler for Installed {
     }
 
     fn capabilities(&self) -> Capabilities {
+        let required = if self.has_topologies { Answer::Native } else { Answer::Reject(NO_TOPOLOGIES) };
         Capabilities {
             single_group_gang: Answer::Native,
             multi_group_gang: Answer::Native,
             hierarchical_gang: Answer::Native,
             best_effort_above_minimum: Answer::Native,
             minimum_change: Answer::Native,
-            required_topology_gang: Answer::Native,
-            required_topology_bundle: Answer::Native,
-            required_topology_group: Answer::Native,
-            nested_required_topology: Answer::Native,
-            preferred_topology: Answer::Native,
-            required_and_preferred_topology: Answer::Native,
+            required_topology_gang: required,
+            required_topology_bundle: required,
+            required_topology_group: required,
+            nested_required_topology: required,
+            preferred_topology: if self.has_topologies {
+                Answer::Native
+            } else {
+                Answer::Pass(NO_TOPOLOGIES)
+            },
+            required_and_preferred_topology: required,
             priority_class: Answer::Native,
             gang_preemptor: Answer::Native,
             gang_victim: Answer::Native,
@@ -169,6 +181,10 @@ impl Scheduler for Installed {
         if gang.leaves().is_empty() {
             return Ok(Vec::new());
         }
+        if !self.has_topologies && topology::is_required(gang) {
+            return Err(RenderError(NO_TOPOLOGIES.to_owned()));
+        }
+        let gang = if self.has_topologies { gang } else { &topology::without_preferences(gang) };
         pod_group::render(self, gang, existing).map(|it| vec![it]).map_err(RenderError)
     }
 

@@ -1,10 +1,41 @@
 //! KAI's Topology: the node labels of the levels, from the broadest to the narrowest.
 
 use grove_api::wire::ClusterTopologyBinding;
-use kube::core::{ApiResource, GroupVersionKind};
+use kube::core::{ApiResource, GroupVersionKind, GroupVersionResource};
 use serde_json::{Value, json};
 
-use crate::{backend::Object, topology::TopologyPart};
+use crate::{
+    backend::Object,
+    topology::TopologyPart,
+    tree::{Content, Gang, Node},
+};
+
+/// What KAI reads topologies from. Without it, KAI knows none.
+pub(super) fn served() -> GroupVersionResource {
+    GroupVersionResource::gvr("kai.scheduler", "v1alpha1", "topologies")
+}
+
+/// Whether a part of the gang has to be in one domain.
+pub(super) fn is_required(gang: &Gang) -> bool {
+    gang.pack.required.is_some() || gang.nodes().iter().any(|it| it.pack.required.is_some())
+}
+
+/// The gang without preferred levels: KAI never places a gang that names a topology which does not exist, also where it
+/// only prefers one.
+pub(super) fn without_preferences(gang: &Gang) -> Gang {
+    fn strip(nodes: &mut [Node]) {
+        for node in nodes {
+            node.pack.preferred = None;
+            if let Content::Bundle(children) = &mut node.content {
+                strip(children);
+            }
+        }
+    }
+    let mut gang = gang.clone();
+    gang.pack.preferred = None;
+    strip(&mut gang.children);
+    gang
+}
 
 /// KAI's topology objects.
 #[derive(Clone, Copy, Debug, Default)]

@@ -62,7 +62,12 @@ fn the_examples_are_what_their_titles_say() {
         ("plain", "plain"),
     ];
     assert_eq!(found(&KubeBackend), owned(&kube));
-    let kai = ["0.12 to 0.14", "0.15 or 0.16", "0.17 or newer"].map(|it| (it, it));
+    let kai = [
+        ("0.12 to 0.14", "0.12 to 0.14"),
+        ("0.15 or 0.16", "0.15 or 0.16"),
+        ("0.17 or newer", "0.17 or newer"),
+        ("0.17 or newer, without Topologies", "0.17 or newer"),
+    ];
     assert_eq!(found(&KaiBackend), owned(&kai));
     let volcano = [
         ("1.14 or newer, with HyperNodes", "1.14 or newer"),
@@ -76,9 +81,11 @@ fn the_examples_are_what_their_titles_say() {
 #[test]
 fn kai_conforms_in_every_release() {
     for release in [kai::Kai::V12, kai::Kai::V15, kai::Kai::V17] {
-        let (config, cluster) = (json!({}), kai::cluster(release));
-        let kit = Conformance::new(&KaiBackend, &config, &cluster);
-        kit.with_label("kai.scheduler/queue", "team-a").assert();
+        for cluster in [kai::cluster(release), kai::without_topologies(release)] {
+            let config = json!({});
+            let kit = Conformance::new(&KaiBackend, &config, &cluster);
+            kit.with_label("kai.scheduler/queue", "team-a").assert();
+        }
     }
 }
 

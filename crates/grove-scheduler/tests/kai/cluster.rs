@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use grove_scheduler::{Gang, Object, Probed, Scheduler, SchedulerBackend, kai::KaiBackend};
+use kube::core::GroupVersionResource;
 use serde_json::{Value, json};
 
 use crate::common::map;
@@ -30,9 +31,18 @@ pub(crate) fn definition(release: Kai) -> Value {
     json!({ "spec": { "versions": [{ "name": "v2alpha2", "served": true, "schema": schema }] } })
 }
 
-/// A cluster with that CRD.
+/// A cluster with that CRD and KAI's topologies.
 pub(crate) fn cluster(release: Kai) -> Probed {
+    without_topologies(release).with_served(&topologies(), true)
+}
+
+/// A cluster with that CRD alone.
+pub(crate) fn without_topologies(release: Kai) -> Probed {
     Probed::default().with_definition("podgroups.scheduling.run.ai", definition(release))
+}
+
+pub(crate) fn topologies() -> GroupVersionResource {
+    GroupVersionResource::gvr("kai.scheduler", "v1alpha1", "topologies")
 }
 
 /// The scheduler of a release.

@@ -1,7 +1,7 @@
 //! What KAI's backend demands: of the cluster, of its settings, of sets, gangs and pods.
 
 use crate::{
-    cluster::{Kai, cluster, definition, kai, pod_group, queued, rendered},
+    cluster::{Kai, cluster, definition, kai, pod_group, queued, rendered, topologies},
     common::{config, gang, group, map, placed, pod, required},
 };
 use grove_api::{field::Path, wire::PodCliqueSet};
@@ -25,7 +25,8 @@ fn the_backend_says_who_it_is() {
         resources.iter().map(|it| (it.resource.kind.as_str(), it.resource.plural.as_str())).collect();
     assert_eq!(kinds, [("PodGroup", "podgroups"), ("Topology", "topologies")]);
     let probes = KaiBackend.probes(&json!({}));
-    assert_eq!(probes, [Probe::Definition("podgroups.scheduling.run.ai".to_owned())]);
+    let definition = Probe::Definition("podgroups.scheduling.run.ai".to_owned());
+    assert_eq!(probes, [definition, Probe::Served(topologies())]);
 }
 
 #[test]

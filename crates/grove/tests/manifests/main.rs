@@ -180,7 +180,8 @@ fn an_operator_elsewhere_gets_an_account_and_is_called_there() {
 
 #[test]
 fn kinds_can_be_chosen() {
-    assert_eq!(kinds(&objects(&["--only", "clusterrole,ROLE"])), ["ClusterRole", "Role", "Role"]);
+    let roles = ["ClusterRole", "ClusterRole", "ClusterRole", "Role", "Role"];
+    assert_eq!(kinds(&objects(&["--only", "clusterrole,ROLE"])), roles);
     assert!(!kinds(&objects(&["--no-crds", "--no-namespace"])).contains(&"Namespace"));
 }
 

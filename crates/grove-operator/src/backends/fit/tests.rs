@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use self::set::set;
 use super::*;
-use crate::backends::fixture::{Kube, kai, kube, volcano};
+use crate::backends::fixture::{Kube, kai, kai_with, kube, volcano};
 
 const DROPS: &str = "the API server drops topology constraints of PodGroups (feature gate \
      TopologyAwareWorkloadScheduling is closed)";
@@ -87,6 +87,25 @@ fn what_fits_is_neither_refused_nor_told() {
         let found = created(set, scheduler.as_ref(), name);
         assert_eq!((errors(&found), warnings(&found)), (vec![], vec![]), "row {row}");
     }
+}
+
+/// KAI whose Topology CRD is not installed: what is required is refused with that reason, what is preferred is told.
+#[test]
+fn kai_without_topologies_places_nothing_by_them() {
+    let why =
+        "the cluster has no CRD topologies.kai.scheduler that serves v1alpha1: install KAI's Topology CRD";
+    let kai = kai_with(false);
+    let found = created(&queued(packed("required zone", "", "")), kai.as_ref(), "kai-scheduler");
+    let [error] = &errors(&found)[..] else { panic!("{:?}", errors(&found)) };
+    assert!(
+        error.starts_with("spec.template.topologyConstraint: Forbidden: ") && error.ends_with(why),
+        "{error}"
+    );
+    let found = created(&queued(packed("", "", "preferred rack")), kai.as_ref(), "kai-scheduler");
+    let [warning] = &warnings(&found)[..] else { panic!("{:?}", warnings(&found)) };
+    assert!(errors(&found).is_empty() && warning.contains(why), "{warning}");
+    let found = created(&queued(packed("", "", "")), kai.as_ref(), "kai-scheduler");
+    assert_eq!((errors(&found), warnings(&found)), (vec![], vec![]));
 }
 
 #[test]

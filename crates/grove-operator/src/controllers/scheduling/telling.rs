@@ -30,6 +30,33 @@ enum NotTold {
     /// The API server did not take it.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The gang or its set is being deleted: nothing is written for it any more.
+    #[error("the gang is being deleted")]
+    Ended,
+}
+
+/// Scheduler objects of a set are being written. When that ends, a set that is to go is looked at again.
+struct Syncing<'a> {
+    grove: &'a Grove,
+    set: &'a PodCliqueSet,
+}
+
+impl<'a> Syncing<'a> {
+    fn begin(grove: &'a Grove, set: &'a PodCliqueSet) -> Self {
+        grove.memory.syncs.begin(uid(set));
+        Self { grove, set }
+    }
+}
+
+impl Drop for Syncing<'_> {
+    fn drop(&mut self) {
+        self.grove.memory.syncs.end(uid(self.set));
+        let key = Key::of(self.set);
+        let there = self.grove.seen.sets.get(&key.namespace, &key.name);
+        if there.is_some_and(|it| it.metadata.deletion_timestamp.is_some()) {
+            self.grove.queues.sets.add(key);
+        }
+    }
 }
 
 impl Grove {
@@ -56,6 +83,9 @@ impl Grove {
             _ => Operation::Update,
         };
         let result = self.sync(&ready, set, gang, place).await;
+        if matches!(result, Err(NotTold::Ended)) {
+            return Ok(());
+        }
         self.metrics.operated(&name, operation, result.is_ok(), started.elapsed());
         let Err(error) = result else {
             self.told(gang, Some(turn), None);
@@ -63,6 +93,7 @@ impl Grove {
         };
         let words = error.to_string();
         match error {
+            NotTold::Ended => {}
             NotTold::Waiting(_) => {
                 self.told(gang, Some(turn), Some((reasons::BACKEND_FAILED, words)));
             }
@@ -90,16 +121,28 @@ impl Grove {
         let objects =
             ready.scheduler.render(&tree, &existing).map_err(|it| NotTold::Hopeless(it.to_string()))?;
         let objects: Vec<Rendered> = objects.into_iter().map(rendered).collect();
-        match ready.applier.apply(&owner(&tree), &objects).await {
-            Ok(applied) if applied.waiting => {
+        // Noted before the caches are asked: either this sees that the set is to go, or the set's deletion sees this.
+        let _syncing = Syncing::begin(self, set);
+        match ready.applier.apply_while(&owner(&tree), &objects, &|| self.is_to_stay(gang)).await {
+            Ok(None) => Err(NotTold::Ended),
+            Ok(Some(applied)) if applied.waiting => {
                 Err(NotTold::Waiting("an object of the same name is still being deleted"))
             }
-            Ok(_) => Ok(()),
+            Ok(Some(_)) => Ok(()),
             Err(ApplyError::Write(error)) => Err(error.into()),
             Err(ApplyError::Refused(refused)) => {
                 Err(NotTold::Hopeless(format!("the scheduler backend may not write this: {refused}")))
             }
         }
+    }
+
+    /// Whether a gang and its set exist, as far as is known now, and neither is being deleted.
+    fn is_to_stay(&self, gang: &PodGang) -> bool {
+        let key = Key::of(gang);
+        let there = self.seen.gangs.cache.get(&key.namespace, &key.name);
+        let same =
+            there.is_some_and(|it| uid(it.as_ref()) == uid(gang) && it.metadata.deletion_timestamp.is_none());
+        same && self.seen.set_of(&gang.metadata).is_some_and(|it| it.metadata.deletion_timestamp.is_none())
     }
 
     fn failed(&self, backend: &str, operation: Operation, gang: &PodGang, turn: Option<u64>, words: &str) {

@@ -1,5 +1,7 @@
 //! What is changed on a child, and above all what is not.
 
+mod autoscalers;
+
 use grove_api::wire::PodCliqueSet;
 use serde::de::DeserializeOwned;
 
@@ -303,25 +305,6 @@ fn services_follow_the_template() {
     // A server leaves `false` out.
     let after = with(&served, &json!({ "spec": { "publishNotReadyAddresses": null } }));
     assert_eq!(service(&after, &objects::service(context(&set), 0)), None);
-}
-
-#[test]
-fn autoscalers_follow_the_template_and_keep_what_the_server_adds() {
-    let scaled = |min: i32, max: i32| {
-        let mut set = set("fe=2/1");
-        let config = json!({ "minReplicas": min, "maxReplicas": max });
-        set.spec.template.cliques[0].spec.auto_scaling_config = serde_json::from_value(config).unwrap();
-        let clique = layout::standalone(&set, 0).next().unwrap();
-        objects::clique_autoscaler(context(&set), &clique).unwrap()
-    };
-    let metrics =
-        json!([{ "type": "Resource", "resource": { "name": "cpu", "target": { "type": "Utilization" } } }]);
-    let served = with(&scaled(2, 5), &json!({ "spec": { "metrics": metrics } }));
-    assert_eq!(autoscaler(&served, &scaled(2, 5)), None);
-    assert_eq!(
-        autoscaler(&served, &scaled(1, 8)),
-        Some(json!({ "spec": { "minReplicas": 1, "maxReplicas": 8 } }))
-    );
 }
 
 fn gang(set: &PodCliqueSet) -> PodGang {

@@ -12,9 +12,12 @@ mod older_releases;
 mod parts;
 mod webhook;
 
-const NEWEST: Installed = Installed { form: Form::Delays, least: 0, default_queue: None };
-const V15: Installed = Installed { form: Form::MinSubGroup, least: 1, default_queue: None };
-const V12: Installed = Installed { form: Form::SubGroups, least: 1, default_queue: None };
+const NEWEST: Installed =
+    Installed { form: Form::Delays, least: 0, has_topologies: true, default_queue: None };
+const V15: Installed =
+    Installed { form: Form::MinSubGroup, least: 1, has_topologies: true, default_queue: None };
+const V12: Installed =
+    Installed { form: Form::SubGroups, least: 1, has_topologies: true, default_queue: None };
 
 fn grouped(kai: &Installed, group: &Group, existing: Option<&Value>) -> Grouped {
     match kai.render(group, &pod("p"), existing) {

@@ -12,6 +12,9 @@ pub(super) const CLUSTER_ROLE: &str = "grove:system:grove-operator";
 pub(super) const LEASE_ROLE: &str = "grove:system:grove-operator-lease";
 /// Role for the webhook certificate, and its binding. Upstream has no such role: it may read all Secrets.
 pub(super) const CERTIFICATE_ROLE: &str = "grove:system:grove-operator-certificate";
+/// ClusterRoles that Kubernetes adds to its own: what users may read, and what they may write besides.
+pub(super) const VIEW_ROLE: &str = "grove:aggregate-to-view";
+pub(super) const EDIT_ROLE: &str = "grove:aggregate-to-edit";
 /// PriorityClass.
 pub(super) const PRIORITY_CLASS: &str = "grove-operator-priority-critical";
 

@@ -1,6 +1,6 @@
 //! `grove manifests`: everything that an installation needs, as plain YAML.
 //!
-//! `installation` checks what is asked for; `roles`, `workload` and `webhooks` make the objects; here they are put into
+//! `installation` checks what is asked for; `roles`, `user_roles`, `workload` and `webhooks` make the objects; here they are put into
 //! an order in which they can be applied, and printed.
 
 mod explain;
@@ -10,6 +10,7 @@ mod labels;
 mod pod;
 mod pod_grouper;
 mod roles;
+mod user_roles;
 mod webhooks;
 mod workload;
 
@@ -220,6 +221,7 @@ impl Manifests {
             objects.extend(crds);
         }
         objects.extend(roles::objects(installation)?);
+        objects.extend(user_roles::objects()?);
         if installation.reach == Reach::Service {
             objects.extend(workload::objects(installation)?);
         }
