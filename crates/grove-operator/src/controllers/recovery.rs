@@ -16,7 +16,7 @@ use grove_plan::{
     recovery::{self, RecoveryPlan},
     restart::{Restart, Unit},
     restart_policy::Exhausted,
-    rollout::{self, Pace},
+    rollout::{self, Pace, TemplateState},
     status::{SetState, status_patch},
 };
 use grove_runtime::{EventKind, Failure, Outcome};
@@ -45,7 +45,7 @@ impl Grove {
 
     /// Whether a change of the template is not noted yet. Its update comes first: it may be the cure.
     fn template_unobserved(&self, set: &PodCliqueSet) -> bool {
-        rollout::pace(set) != Pace::Paused && !self.is_noted(set)
+        rollout::pace(set) != Pace::Paused && self.template_state(set) == TemplateState::Unobserved
     }
 
     /// Restarts units. One that cannot be restarted keeps no other from it.
