@@ -12,8 +12,8 @@ use grove_plan::facts::Refusal;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::{dry_runs::DryRuns, lines::Lines, templates::TemplateNotes};
 pub(crate) use self::dry_runs::{Replacement, TemplateRefusal};
+use self::{dry_runs::DryRuns, lines::Lines, templates::TemplateNotes};
 
 /// First and longest pause after the API server refused a pod.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
