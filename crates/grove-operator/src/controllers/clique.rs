@@ -22,7 +22,8 @@ use kube::Resource;
 use tracing::{info, warn};
 
 use super::{
-    Grove, IN_FLIGHT, dry_run::MayReplace, restart_policy::EndedPods, scheduling::Outfitter, sooner, start_order::parents_of, uid,
+    Grove, IN_FLIGHT, dry_run::MayReplace, restart_policy::EndedPods, scheduling::Outfitter, sooner,
+    start_order::parents_of, uid,
 };
 use crate::{
     backends::Operation,

@@ -80,7 +80,9 @@ impl Memory {
         self.note(set, |notes| {
             // The template may have changed meanwhile.
             let all = &mut notes.dry_runs;
-            let Some(known) = all.by_template.get_mut(template).filter(|_| all.of == of) else { return false };
+            let Some(known) = all.by_template.get_mut(template).filter(|_| all.of == of) else {
+                return false;
+            };
             known.is_under_way = false;
             known.is_accepted = refusal.is_none();
             if refusal.is_some() {

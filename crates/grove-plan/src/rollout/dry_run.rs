@@ -29,7 +29,11 @@ mod tests {
             (403, r#"admission webhook "policy.example.com" denied the request: no"#, true),
             (403, r#"pods "a-x7k2p" is forbidden: failed quota: q: must specify limits.cpu"#, true),
             (403, r#"pods "a-x7k2p" is forbidden: exceeded quota: q, requested: pods=1"#, false),
-            (403, "pods is forbidden: unable to create new content in namespace n because it is being terminated", false),
+            (
+                403,
+                "pods is forbidden: unable to create new content in namespace n because it is being terminated",
+                false,
+            ),
             (400, r#"admission webhook "policy.example.com" does not support dry run"#, false),
             (409, "conflict", false),
             (429, "Too many requests", false),

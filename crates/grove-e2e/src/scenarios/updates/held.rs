@@ -2,11 +2,17 @@
 
 use anyhow::{Result, ensure};
 use grove_api::{
-    constants::{conditions::{update_in_progress, update_pending}, labels},
+    constants::{
+        conditions::{update_in_progress, update_pending},
+        labels,
+    },
     wire::PodClique,
 };
 use k8s_openapi::api::scheduling::v1::PriorityClass;
-use kube::{Api, api::{DeleteParams, PostParams}};
+use kube::{
+    Api,
+    api::{DeleteParams, PostParams},
+};
 use serde_json::json;
 
 use super::{
@@ -36,7 +42,8 @@ pub(super) async fn paused(context: &mut Context) -> Result<()> {
     workload::change(&mut set, &["a", "b", "c"], 2);
     context.apply(&set.to_string()).await?;
     let is_held = |reason: &str| reason == update_pending::PAUSED;
-    stage::set_says(context, SET, update_pending::TYPE, |it| it.status == "True" && is_held(&it.reason)).await?;
+    stage::set_says(context, SET, update_pending::TYPE, |it| it.status == "True" && is_held(&it.reason))
+        .await?;
     context.operator()?.stop().await?;
     let gone = ["set-0-a", "set-0-x-0-b", "set-0-x-1-b"];
     for name in gone {
@@ -56,10 +63,9 @@ pub(super) async fn paused(context: &mut Context) -> Result<()> {
     set["spec"]["updateStrategy"] = json!({ "paused": false });
     context.apply(&set.to_string()).await?;
     let is_new = |it: &PodState| it.ready && it.image == workload::image(2);
-    context.expect("all pods are of the new template", |pods| {
-        pods.len() == PODS && pods.iter().all(is_new)
-    })
-    .await?;
+    context
+        .expect("all pods are of the new template", |pods| pods.len() == PODS && pods.iter().all(is_new))
+        .await?;
     stage::set_says(context, SET, update_pending::TYPE, |it| it.status == "False").await?;
     Ok(())
 }
@@ -96,9 +102,8 @@ pub(super) async fn refused(context: &mut Context) -> Result<()> {
     classes.create(&PostParams::default(), &object).await?;
     let is_new = |it: &&PodState| it.ready && it.image == workload::image(2);
     // Two pods of the first role, and three in each copy of the group.
-    let all = context.expect("the update went on", |pods| {
-        pods.len() == PODS && pods.iter().filter(is_new).count() == 8
-    });
+    let all = context
+        .expect("the update went on", |pods| pods.len() == PODS && pods.iter().filter(is_new).count() == 8);
     let all = all.await;
     // It has no namespace to go with.
     classes.delete(&class, &DeleteParams::default()).await?;

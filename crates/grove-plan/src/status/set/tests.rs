@@ -1,6 +1,6 @@
 //! Counters, conditions and the list of gangs of a set.
 
-use std::collections::BTreeSet;
+mod templates;
 
 use grove_api::wire::{
     Condition, PodGangStatus, PodGangStatusSummary, Time, UpdateStrategy, UpdateStrategyType,
@@ -170,22 +170,6 @@ fn a_pending_update_is_said_and_then_done() {
     assert_eq!(said(&got, "UpdatePending").as_deref(), Some("UpdatePending=False/AllPodsCurrent"));
 }
 
-#[test]
-fn a_changed_template_that_waits_is_said() {
-    let mut deployed = ready(1).written();
-    deployed.set.spec.update_strategy = Some(UpdateStrategy { paused: true, ..UpdateStrategy::default() });
-    let said = |unknown: &[&str]| {
-        let held = Some(unknown.iter().map(|it| (*it).to_owned()).collect::<BTreeSet<String>>());
-        let update = UpdateSeen { held, ..UpdateSeen::default() };
-        let got = super::set(&SetReport { update, ..deployed.report() });
-        (said(&got, "UpdatePending").unwrap(), message(&got.conditions, "UpdatePending").to_owned())
-    };
-    assert_eq!(said(&[]).0, "UpdatePending=True/UpdatePaused");
-    let (reason, words) = said(&["fe", "pre"]);
-    assert_eq!(reason, "UpdatePending=True/TemplateInUseUnknown");
-    assert!(words.contains("No PodClique is created from fe, pre:"), "{words}");
-}
-
 /// Where a restart policy keeps it, nothing but its turn replaces it.
 #[test]
 fn a_pod_of_an_old_template_that_failed_is_waited_for() {
@@ -219,15 +203,15 @@ fn an_update_says_where_it_is() {
     let (said, text) = step(&mut deployed, UpdateSeen::default(), 10);
     assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
     assert_eq!(text, "Some(0) 12 of 16 pods have the current template; updating replica 0");
-    let waits = || UpdateSeen { moved: Some(at(20)), waits_for: Some("pod x: why".to_owned()), ..UpdateSeen::default() };
+    let waits = || UpdateSeen {
+        moved: Some(at(20)),
+        waits_for: Some("pod x: why".to_owned()),
+        ..UpdateSeen::default()
+    };
     deployed = deployed.with("inf-0-fe", "0ro 1n");
     let (said, text) = step(&mut deployed, waits(), 619);
     assert_eq!(said, "UpdateInProgress=True/ReplacingPods");
     assert!(text.ends_with("; updating replica 0, waiting for pod x: why"), "{text}");
-    let refused = UpdateSeen { refused: Some("PodClique inf-0-fe: no".to_owned()), ..waits() };
-    let (said, text) = step(&mut deployed, refused, 619);
-    assert_eq!(said, "UpdateInProgress=True/PodTemplateRefused");
-    assert!(text.contains("replica 0. No pod is deleted for it: the API server refuses the new pods of PodClique inf-0-fe: no."), "{text}");
     assert_eq!(step(&mut deployed, waits(), 620).0, "UpdateInProgress=True/ProgressDeadlineExceeded");
     // A pause is no standstill: from its end on the time counts anew.
     let pause = |deployed: &mut Deployed, paused: bool| {
