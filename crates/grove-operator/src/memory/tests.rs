@@ -7,7 +7,9 @@ use super::*;
 fn memory_does_not_grow_over_many_lives() {
     let memory = Memory::default();
     let staying: BTreeSet<String> = (0..100).map(|it| format!("staying-{it}")).collect();
-    staying.iter().for_each(|it| memory.untell(it));
+    for uid in &staying {
+        memory.untell(uid);
+    }
     for life in 0..20_000 {
         let uid = format!("life-{life}");
         memory.untell(&uid);

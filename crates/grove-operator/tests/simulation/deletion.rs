@@ -33,7 +33,7 @@ fn for_toy() -> Value {
     set
 }
 
-fn is_gone(world: &World) {
+fn assert_all_gone(world: &World) {
     for kind in [SETS, GROUPS, CLIQUES, GANGS, HERDS, "pods", "services"] {
         if world.server.resources().by_id(kind).is_some() {
             assert_eq!(world.names(kind), Vec::<String>::new(), "{kind}");
@@ -44,7 +44,7 @@ fn is_gone(world: &World) {
 /// What the scheduler is told of a gang is under way when the set is deleted: it arrives while the gang is there, and goes
 /// with it, instead of being left to the garbage collector.
 #[tokio::test(start_paused = true)]
-async fn no_scheduler_object_arrives_after_its_gang_is_gone() {
+async fn no_scheduler_object_arrives_after_its_gang_assert_all_gone() {
     let mut world = World::with_toy(1, &Toy::default());
     world.delay = |method, path| {
         let tells = method == Method::PATCH && path.contains("/herds/");
@@ -70,7 +70,7 @@ async fn no_scheduler_object_arrives_after_its_gang_is_gone() {
     world.settle().await;
     // Those that were under way, and no other.
     assert_eq!((arrived.load(Ordering::SeqCst), ownerless.load(Ordering::SeqCst)), (3, 0));
-    is_gone(&world);
+    assert_all_gone(&world);
 }
 
 /// The operator's caches show a set that is being deleted; meanwhile another one of the same name took its place. What that
@@ -142,7 +142,7 @@ async fn what_cannot_be_decoded_can_be_deleted() {
 
     world.delete(SETS, "inf");
     world.settle().await;
-    is_gone(&world);
+    assert_all_gone(&world);
     let events = world.server.store().list(EVENTS, None);
     let text = |it: &Arc<Object>, field: &str| {
         it.field(field).and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -9,7 +9,8 @@ use crate::{
     common::{both, gang, group, placed, preferred, required},
 };
 
-const WHY: &str = "the cluster has no CRD topologies.kai.scheduler that serves v1alpha1: install KAI's Topology CRD";
+const WHY: &str =
+    "the cluster has no CRD topologies.kai.scheduler that serves v1alpha1: install KAI's Topology CRD";
 
 fn binding(keys: &[&str]) -> ClusterTopologyBinding {
     let levels: Vec<_> = keys

@@ -66,7 +66,7 @@ fn policy_rule((group, resources, verbs): &Row) -> PolicyRule {
 mod tests {
     use std::collections::BTreeSet;
 
-    use grove_api::schema::CRDS;
+    use grove_api::schema::{CRDS, Crd};
 
     use super::*;
 
@@ -88,12 +88,12 @@ mod tests {
     #[test]
     fn all_of_our_kinds_can_be_read_and_nothing_else() {
         let view = allowed(VIEW);
-        for crd in CRDS.iter() {
+        for crd in &CRDS {
             for verb in READ {
                 assert!(view.contains(&pair(verb, &format!("{}/", crd.name()))), "{verb} {}", crd.name());
             }
         }
-        let ours: BTreeSet<String> = CRDS.iter().map(|it| it.name()).collect();
+        let ours: BTreeSet<String> = CRDS.iter().map(Crd::name).collect();
         for (verb, resource) in &view {
             assert!(READ.contains(&verb.as_str()), "{verb} {resource}");
             assert!(ours.contains(resource.split('/').next().unwrap()), "{resource}");
