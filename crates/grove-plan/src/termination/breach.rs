@@ -41,10 +41,7 @@ pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) 
     // Its cliques know too: what the group says may be missing, or of an earlier breach, where its status could not be written.
     let breached = breach(conditions).max(members_breach(members, minimum))?;
     // What was restarted has the whole delay to come up, and the group as long as enough of those that are down have it.
-    let mut times: Vec<Option<Timestamp>> =
-        members.values().filter(|it| !is_healthy(it)).map(|it| last_chance(it)).collect();
-    times.sort_unstable();
-    let helped = times.get(members.len().saturating_sub(minimum)).copied().flatten();
+    let helped = too_few_since(members, minimum, last_chance);
     Some(helped.map_or(breached, |it| it.max(breached)))
 }
 
@@ -55,9 +52,17 @@ fn members_breach(members: &Members<'_>, minimum: usize) -> Option<Timestamp> {
         let conditions = &it.clique.status.as_ref()?.conditions;
         breach(conditions).filter(|_| it.is_breached())
     };
-    let of_replica = |it: &Vec<Option<CliqueState<'_>>>| it.iter().flatten().filter_map(of_clique).min();
+    too_few_since(members, minimum, |it| it.iter().flatten().filter_map(of_clique).min())
+}
+
+/// Since when fewer than the minimum of replicas are left, where those that are not healthy are down since `since`.
+fn too_few_since(
+    members: &Members<'_>,
+    minimum: usize,
+    since: impl Fn(&[Option<CliqueState<'_>>]) -> Option<Timestamp>,
+) -> Option<Timestamp> {
     let mut times: Vec<Option<Timestamp>> =
-        members.values().filter(|it| !is_healthy(it)).map(of_replica).collect();
+        members.values().filter(|it| !is_healthy(it)).map(|it| since(it)).collect();
     times.sort_unstable();
     times.get(members.len().saturating_sub(minimum)).copied().flatten()
 }

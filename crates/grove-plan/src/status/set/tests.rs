@@ -267,10 +267,8 @@ fn an_update_that_waits_for_a_replica_says_for_which() {
 #[test]
 fn topology_is_said_and_forgotten() {
     let mut deployed = ready(1).written();
-    let on = SetReport {
-        state: SetState { topology: crate::status::TopologySeen::On(None), ..deployed.state_at(10) },
-        ..deployed.report()
-    };
+    let state = SetState { topology: crate::status::TopologySeen::On(None), ..deployed.state_at(10) };
+    let on = SetReport { state, ..deployed.report() };
     let got = super::set(&on);
     assert_eq!(
         said(&got, "TopologyLevels").as_deref(),
