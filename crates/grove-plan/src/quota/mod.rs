@@ -151,7 +151,9 @@ pub fn plan(ledger: &Ledger, claims: &[Claim], now: Timestamp) -> Plan {
         .filter(|(_, it)| it.active && it.is_over(&ledger, now))
         .map(|(uid, _)| uid.clone())
         .collect();
-    over.iter().for_each(|uid| ledger.unpark(uid));
+    for uid in &over {
+        ledger.unpark(uid);
+    }
     let mut release = Vec::new();
     let mut is_new_head = false;
     let head = loop {

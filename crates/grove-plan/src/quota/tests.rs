@@ -192,8 +192,11 @@ fn who_makes_no_progress_is_parked_while_others_wait() {
     let head = |ledger: &Ledger, now: i64| plan(ledger, &claims, at(now)).head.unwrap();
     let with = |freed: Option<i64>, raised: Option<i64>| {
         let mut ledger = parked.ledger.clone();
-        freed.into_iter().for_each(|it| ledger.note(Change::Freed, at(it)));
-        raised.into_iter().for_each(|it| ledger.note(Change::Raised, at(it)));
+        for (change, second) in [(Change::Freed, freed), (Change::Raised, raised)] {
+            if let Some(second) = second {
+                ledger.note(change, at(second));
+            }
+        }
         ledger
     };
     for (row, ledger, now, expected) in [

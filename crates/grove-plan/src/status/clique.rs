@@ -221,8 +221,13 @@ pub(super) fn refused(refusal: &Refusal) -> grove_api::wire::LastError {
     grove_api::wire::LastError {
         code: "ERR_CREATE_POD".to_owned(),
         description: refusal.message.clone(),
-        observed_at: grove_api::wire::Time(refusal.since),
+        // Times of objects have whole seconds: with more, what is written would never be what is.
+        observed_at: grove_api::wire::Time(whole_seconds(refusal.since)),
     }
+}
+
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 fn number(count: u32) -> i32 {

@@ -32,11 +32,9 @@ impl Model {
             model.create(number);
         }
         let refused = at(model.now);
-        model
-            .gangs
-            .iter_mut()
-            .filter(|it| it.claim.lacking > 0)
-            .for_each(|it| it.claim.refused_at = Some(refused));
+        for gang in model.gangs.iter_mut().filter(|it| it.claim.lacking > 0) {
+            gang.claim.refused_at = Some(refused);
+        }
         model
     }
 
