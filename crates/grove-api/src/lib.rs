@@ -4,6 +4,7 @@ pub mod config;
 pub mod constants;
 pub mod defaulting;
 pub mod field;
+pub mod ignored;
 pub mod json_path;
 pub mod limits;
 pub mod manifest;

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 mod arbitrary;
 #[path = "config/backends.rs"]
 mod backends;
+#[path = "config/ignored.rs"]
+mod ignored;
 
 const PRODUCTION: &str = include_str!("config/production.yaml");
 const OLDER: &str = include_str!("config/older.yaml");
@@ -161,7 +163,8 @@ fn defaults_fill_in_what_a_block_leaves_out() {
 fn a_full_file_is_read_as_written() {
     let given = parse(PRODUCTION);
     let Loaded { config, profiles, warnings } = try_load(&given).unwrap();
-    assert_eq!(warnings, []);
+    let warned: Vec<String> = warnings.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(warned, ["debugging.enableProfiling", "network.autoMNNVLEnabled"], "not implemented yet");
     assert_eq!(profiles.names().collect::<Vec<_>>(), ["volcano", "default-scheduler", "kai-scheduler"]);
     assert_eq!(profiles.default_name(), "kai-scheduler");
     assert_eq!(profiles.get("default-scheduler").unwrap().config, json!({ "gangScheduling": false }));

@@ -12,7 +12,10 @@ use super::{
     types::{Debugging, OperatorConfiguration},
     validate, walk,
 };
-use crate::field::{Error, Errors, Path, Warning};
+use crate::{
+    field::{Error, Errors, Path, Warning},
+    ignored,
+};
 
 /// A configuration that was accepted.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +42,7 @@ pub fn load(value: &Value, known: &[KnownBackend<'_>]) -> Result<Loaded, Errors>
     };
     validate::check(&config, &mut findings);
     let profiles = resolve(&mut config, known, &mut findings);
+    findings.warnings.extend(ignored::in_configuration(&config));
     let warnings = findings.into_result()?;
     Ok(Loaded { config, profiles, warnings })
 }

@@ -166,6 +166,12 @@ pub const SCHEDULER_CAPABILITY_GAP: &str = "SchedulerCapabilityGap";
 /// Reason of [`SCHEDULER_CAPABILITY_GAP`].
 pub const FEATURES_PASSED_OVER: &str = "FeaturesPassedOver";
 
+/// PodCliqueSet: it has fields that are accepted and not implemented; the message names them. Present only while it has.
+/// Ours.
+pub const SETTINGS_IGNORED: &str = "SettingsIgnored";
+/// Reason of [`SETTINGS_IGNORED`].
+pub const NOT_IMPLEMENTED: &str = "NotImplemented";
+
 /// PodClique, PodGang, PodCliqueSet: the API server refuses pods. Present only while it does. Ours, named as
 /// ReplicaSets name theirs.
 pub const REPLICA_FAILURE: &str = "ReplicaFailure";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     constants::conditions as names,
-    names as objects,
+    ignored, names as objects,
     wire::{LastError, PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus, PodGang, ScalingGroupConfig},
 };
 use k8s_openapi::jiff::Timestamp;
@@ -104,6 +104,10 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
             let gap = Now { type_: names::SCHEDULER_CAPABILITY_GAP, status: Some(true), reason, message };
             put(&mut conditions, gap, generation, now);
         }
+    }
+    match ignored(set) {
+        None => remove(&mut conditions, names::SETTINGS_IGNORED),
+        Some(condition) => put(&mut conditions, condition, generation, now),
     }
     match exhausted(report) {
         None => remove(&mut conditions, names::RESTART_BUDGET_EXHAUSTED),
@@ -223,6 +227,13 @@ fn available(replicas: &Replicas, wanted: u32) -> Now<'static> {
             Now { type_, status: Some(false), reason: names::available::NOT_ALL, message }
         }
     }
+}
+
+/// The fields that have no effect.
+fn ignored(set: &PodCliqueSet) -> Option<Now<'static>> {
+    let found: Vec<String> = ignored::in_set(set).iter().map(ToString::to_string).collect();
+    let (type_, reason) = (names::SETTINGS_IGNORED, names::NOT_IMPLEMENTED);
+    (!found.is_empty()).then(|| Now { type_, status: Some(true), reason, message: found.join("; ") })
 }
 
 /// What the restart policy does not restart any more.

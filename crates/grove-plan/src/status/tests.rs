@@ -88,3 +88,19 @@ fn a_patch_of_the_status_says_what_changed_and_from_which_version() {
         assert_eq!(patch, json!({ "metadata": { "resourceVersion": "17" }, "status": want }));
     }
 }
+
+/// Client operators drop the warnings of admission.
+#[test]
+fn settings_without_effect_are_said_in_a_condition() {
+    let mut deployed = Deployed::new(1, "fe=1/1");
+    let said = |deployed: &Deployed| {
+        let all = super::set(&deployed.report()).conditions;
+        all.into_iter().find(|it| it.type_ == "SettingsIgnored").map(|it| (it.reason, it.message))
+    };
+    assert_eq!(said(&deployed), None);
+    let sharing = serde_json::json!([{ "name": "gpu", "scope": "AllReplicas" }]);
+    deployed.set.spec.template.resource_sharing = serde_json::from_value(sharing).unwrap();
+    let (reason, message) = said(&deployed).unwrap();
+    assert_eq!(reason, "NotImplemented");
+    assert!(message.starts_with("spec.template.resourceSharing: accepted but not implemented"), "{message}");
+}
