@@ -160,7 +160,10 @@ mod tests {
         let got = defaulted(&clique, &group);
         let spec = &got["spec"]["template"]["cliques"][0]["spec"];
         assert_eq!((&spec["replicas"], &spec["minAvailable"]), (&json!(0), &json!(1)));
-        assert_eq!(spec["autoScalingConfig"]["minReplicas"], 1, "an autoscaler of 0 is refused by Kubernetes");
+        assert_eq!(
+            spec["autoScalingConfig"]["minReplicas"], 1,
+            "an autoscaler of 0 is refused by Kubernetes"
+        );
         let group = &got["spec"]["template"]["podCliqueScalingGroups"][0];
         assert_eq!((&group["replicas"], &group["scaleConfig"]["minReplicas"]), (&json!(0), &json!(2)));
     }

@@ -6,10 +6,11 @@ pub(crate) const BELOW_MIN_AVAILABLE: &str = "must not be less than minAvailable
 pub(crate) const BETWEEN: &str = "must be 0, or not less than minAvailable";
 pub(crate) const MAX_BELOW_MIN: &str = "must not be less than minReplicas";
 pub(crate) const MAX_BELOW_REPLICAS: &str = "must not be less than replicas";
-pub(crate) const ROLE_NAME_TWICE: &str = "every clique needs a roleName of its own";
-pub(crate) const GROUP_NAME_TWICE: &str = "every scaling group needs a name of its own";
+pub(crate) const ROLE_NAME_TWICE: &str = "roleName must be unique among the cliques";
+pub(crate) const GROUP_NAME_TWICE: &str = "names of scaling groups must be unique";
 pub(crate) const MEMBER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
-pub(crate) const MEMBER_TWICE: &str = "a clique may be in one scaling group only, and once";
+pub(crate) const MEMBER_TWICE: &str =
+    "a clique can belong to only one scaling group, and be listed there once";
 pub(crate) const MEMBER_AUTOSCALED: &str = "a clique of a scaling group scales with the group: remove its autoScalingConfig, or use the group's scaleConfig";
 pub(crate) const MEMBER_ZERO: &str =
     "a clique of a scaling group cannot be scaled to zero by itself: set replicas of the group to 0";
@@ -19,7 +20,7 @@ pub(crate) const STARTS_AFTER_UNKNOWN: &str = "must name cliques of spec.templat
 pub(crate) const STARTS_AFTER_SELF: &str = "a clique cannot start after itself";
 pub(crate) const STARTS_AFTER_TWICE: &str = "lists a clique more than once";
 pub(crate) const KUBE_SCHEDULER: &str =
-    "kube-scheduler is the name of a program: pods of the stock scheduler say default-scheduler";
+    "use default-scheduler: kube-scheduler is the name of the program, not of a scheduler that pods can name";
 pub(crate) const MIXED_SCHEDULERS: &str = "all cliques of a set must use the same scheduler";
 pub(crate) const SPREAD_SET: &str = "must not be set: Grove places the pods of a gang together";
 pub(crate) const NODE_NAME_SET: &str = "must not be set: the scheduler chooses the node";
@@ -36,13 +37,14 @@ pub(crate) const PACK_BOTH: &str = "must not set both pack.required and deprecat
 pub(crate) const PACK_EMPTY: &str = "pack must specify at least one of required or preferred";
 pub(crate) const TWO_TOPOLOGY_APIS: &str =
     "use either schedulingPolicyConfig or topologyConstraint, not both in one set";
-pub(crate) const POLICY_NAME_MISSING: &str = "needed by the constraints of schedulingPolicyConfig";
-pub(crate) const PACK_GROUP_TWICE: &str = "a clique may be in one pack group only, and once";
+pub(crate) const POLICY_NAME_MISSING: &str = "required by the constraints of schedulingPolicyConfig";
+pub(crate) const PACK_GROUP_TWICE: &str =
+    "a clique can belong to only one pack group, and be listed there once";
 pub(crate) const PACK_GROUP_UNKNOWN: &str = "must name cliques of spec.template.cliques";
 pub(crate) const PACK_GROUP_EMPTY: &str = "a pack group needs at least one clique";
-pub(crate) const CLAIM_TEMPLATE_TWICE: &str = "every claim template needs a name of its own";
-pub(crate) const CLAIM_REQUEST_MISSING: &str = "at least one device request is needed";
-pub(crate) const SHARING_TWICE: &str = "every entry needs a name of its own";
+pub(crate) const CLAIM_TEMPLATE_TWICE: &str = "names of claim templates must be unique";
+pub(crate) const CLAIM_REQUEST_MISSING: &str = "at least one device request is required";
+pub(crate) const SHARING_TWICE: &str = "names must be unique in the list";
 pub(crate) const SHARING_NAMESPACE: &str = "must be empty: the name is a claim template of this set";
 pub(crate) const FILTER_EMPTY: &str = "name at least one child, or leave the filter out to mean all";
 pub(crate) const FILTER_CLIQUE_UNKNOWN: &str = "no such clique at this level";

@@ -197,9 +197,10 @@ pub fn scaled_to_zero(
     groups: impl Fn(&str) -> Option<i32>,
 ) -> BTreeSet<String> {
     let is_zero = |clique: &Clique<'_>| {
-        let of_group = clique.member.as_ref().map_or(1, |member| {
-            groups(&member.group).map_or_else(|| group_replicas(member.config), count)
-        });
+        let of_group = clique
+            .member
+            .as_ref()
+            .map_or(1, |member| groups(&member.group).map_or_else(|| group_replicas(member.config), count));
         of_group == 0 || cliques(&clique.name).map_or_else(|| clique_replicas(clique.template), count) == 0
     };
     let all = cliques_of(set, place).unwrap_or_default();

@@ -32,6 +32,20 @@ pub const TOPOLOGY_VALIDATING: Webhook = Webhook {
     path: "/webhooks/validate-clustertopology",
 };
 
+/// Looks at changes of `replicas` of PodCliques, by `/scale` too (ValidatingWebhookConfiguration).
+pub const CLIQUE_VALIDATING: Webhook = Webhook {
+    configuration: "podclique-validating-webhook",
+    name: "pclq.validating.webhooks.grove.io",
+    path: "/webhooks/validate-podclique",
+};
+
+/// Likewise of PodCliqueScalingGroups (ValidatingWebhookConfiguration).
+pub const GROUP_VALIDATING: Webhook = Webhook {
+    configuration: "podcliquescalinggroup-validating-webhook",
+    name: "pcsg.validating.webhooks.grove.io",
+    path: "/webhooks/validate-podcliquescalinggroup",
+};
+
 /// Protects what Grove manages against others; only where it is enabled (ValidatingWebhookConfiguration).
 pub const AUTHORIZER: Webhook = Webhook {
     configuration: "authorizer-webhook",

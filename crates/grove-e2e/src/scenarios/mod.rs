@@ -7,6 +7,7 @@ mod dice;
 mod gang;
 mod grouper;
 mod operator;
+mod pod_rules;
 mod rig;
 mod rights;
 mod start_order;
@@ -56,6 +57,7 @@ const TABLE: &[Scenario] = &[
     Scenario::on_kube("api_crds_install", |context| Box::pin(api::crds_install(context))),
     Scenario::on_kube("api_samples_round_trip", |context| Box::pin(api::samples_round_trip(context))),
     Scenario::on_kube("api_invalid_table", |context| Box::pin(api::invalid_table(context))),
+    Scenario::on_kube("api_pod_rules", |context| Box::pin(pod_rules::hold(context))),
     Scenario::on_kube("api_suite", |context| {
         Box::pin(async { api_suite::run(context.client(), &context.namespace).await })
     }),

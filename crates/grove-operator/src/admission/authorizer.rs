@@ -39,13 +39,13 @@ impl Authorizer {
         }
         let Some(set) = part_of(request.subject()) else {
             return Verdict::allowed_with(
-                "the object does not say which PodCliqueSet it is part of: not protected",
+                "the object has no label app.kubernetes.io/part-of that names its PodCliqueSet: not protected",
             );
         };
         match snapshot.owner {
             Owner::Absent => {
                 return Verdict::allowed_with(format!(
-                    "there is no PodCliqueSet {set:?} here: not protected"
+                    "PodCliqueSet {set:?} does not exist in this namespace: the object is not protected"
                 ));
             }
             Owner::LetsGo => return Verdict::allowed(),

@@ -14,6 +14,7 @@ use super::{
     defaulting::default_set,
     knowledge::{Knowledge, Snapshot},
     review::{Kind, Request, decode},
+    scaling::scale,
     validation::validate,
     verdict::Verdict,
 };
@@ -57,9 +58,9 @@ impl Desk {
                 path,
                 kind = request.kind.kind,
                 name = request.name,
-                "admission panicked; the request is refused"
+                "admission handler panicked, request denied"
             );
-            let text = "Grove failed to check the object, which is a bug; its log says more";
+            let text = "internal error while checking the object, which is a bug: see the operator's log";
             Verdict::denied(StatusCode::INTERNAL_SERVER_ERROR, text)
         });
         let (kind, name, namespace) = (&request.kind.kind, &request.name, &request.namespace);
@@ -71,7 +72,7 @@ impl Desk {
     /// The decision: a pure function of the request and of what is known.
     pub fn judge(&self, path: &str, request: &Request, snapshot: &Snapshot) -> Verdict {
         if let Some(kind) = kind_of(path)
-            && (request.kind.kind != kind || request.kind.group != GROUP)
+            && !is_about(request, kind)
         {
             return wrong_kind(path, kind, &request.kind);
         }
@@ -79,6 +80,11 @@ impl Desk {
             (path, _) if path == webhooks::SET_DEFAULTING.path => default_set(request, &snapshot.environment),
             (path, Some(authorizer)) if path == webhooks::AUTHORIZER.path => {
                 authorizer.authorize(request, snapshot)
+            }
+            (path, _)
+                if [webhooks::CLIQUE_VALIDATING.path, webhooks::GROUP_VALIDATING.path].contains(&path) =>
+            {
+                scale(request, snapshot)
             }
             _ => validate(request, snapshot),
         }
@@ -92,8 +98,20 @@ fn kind_of(path: &str) -> Option<&'static str> {
             Some("PodCliqueSet")
         }
         _ if path == webhooks::TOPOLOGY_VALIDATING.path => Some("ClusterTopologyBinding"),
+        _ if path == webhooks::CLIQUE_VALIDATING.path => Some(CLIQUE),
+        _ if path == webhooks::GROUP_VALIDATING.path => Some(SCALING_GROUP),
         _ => None,
     }
+}
+
+const CLIQUE: &str = "PodClique";
+const SCALING_GROUP: &str = "PodCliqueScalingGroup";
+
+/// Whether a request is about an object of this kind, or about its `/scale`.
+fn is_about(request: &Request, kind: &str) -> bool {
+    let asked = &request.kind;
+    let is_scale = request.sub_resource == "scale" && asked.kind == "Scale" && asked.group == "autoscaling";
+    (asked.kind == kind && asked.group == GROUP) || (is_scale && [CLIQUE, SCALING_GROUP].contains(&kind))
 }
 
 fn wrong_kind(path: &str, wanted: &str, got: &Kind) -> Verdict {

@@ -6,14 +6,19 @@ use grove_api::{
     config::Loaded,
     constants::{annotations, labels, webhooks},
     validation::{Environment, Scheduler, Schedulers},
+    wire::PodClique,
 };
 use serde_json::Value;
 
 use super::{
     review::{Operation, Request},
+    scaling::Scaled,
     scheduling::{Scheduling, named, scheduling},
 };
-use crate::{controllers::Grove, seen::label};
+use crate::{
+    controllers::Grove,
+    seen::{joined, label},
+};
 
 /// Everything that one decision may depend on besides the request.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +29,8 @@ pub struct Snapshot {
     pub owner: Owner,
     /// The scheduler of the set that the request is about.
     pub scheduling: Scheduling,
+    /// The clique or group that is scaled.
+    pub scaled: Scaled,
 }
 
 /// The set that a managed object is part of.
@@ -125,6 +132,27 @@ impl Cluster {
         scheduling(&name, before.as_deref(), &backends.readiness(&name))
     }
 
+    /// The clique or group that is scaled, as far as it is known.
+    fn scaled(&self, path: &str, request: &Request) -> Scaled {
+        let (seen, namespace, name) = (&self.grove.seen, &request.namespace, &request.name);
+        let autoscaler = seen.autoscalers.cache.get(namespace, name);
+        let autoscaler = autoscaler.map(|it| (it.spec.min_replicas.unwrap_or(1), it.spec.max_replicas));
+        let clique = seen.cliques.cache.get(namespace, name);
+        let Some(clique) = clique.filter(|_| path == webhooks::CLIQUE_VALIDATING.path) else {
+            return Scaled { autoscaler, ..Scaled::default() };
+        };
+        let group = label(&clique.metadata, labels::SCALING_GROUP).map(str::to_owned);
+        let of_group = group.as_ref().map(|it| seen.cliques_by_group.get(&joined(namespace, it)));
+        let is_sibling = |it: &&Arc<PodClique>| {
+            it.spec.role_name == clique.spec.role_name && it.metadata.uid != clique.metadata.uid
+        };
+        let sized = |it: &Arc<PodClique>| {
+            (it.metadata.name.clone().unwrap_or_default(), it.spec.replicas.unwrap_or_default())
+        };
+        let siblings = of_group.iter().flatten().filter(is_sibling).map(sized).collect();
+        Scaled { group, siblings, autoscaler }
+    }
+
     /// A set that names no scheduler stays with the one that its gangs have, whatever the default is now.
     fn scheduler_of_gangs(&self, request: &Request) -> Option<String> {
         let uid = request.old_object.pointer("/metadata/uid")?.as_str()?;
@@ -144,6 +172,9 @@ impl Knowledge for Cluster {
                 scheduling: self.scheduling(request),
                 ..Snapshot::default()
             },
+            _ if [webhooks::CLIQUE_VALIDATING.path, webhooks::GROUP_VALIDATING.path].contains(&path) => {
+                Snapshot { scaled: self.scaled(path, request), ..Snapshot::default() }
+            }
             _ => Snapshot { environment: self.environment(), ..Snapshot::default() },
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! In the order data flows: `server` accepts connections and `connections` bounds them; `intake` reads a review within
 //! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
-//! functions of the request and of `knowledge`; `scheduling` is what a set's scheduler adds; `verdict` is the answer. No handler asks the API server.
+//! functions of the request and of `knowledge`; `scaling` is about
+//! the replicas of cliques and groups; `scheduling` is what a set's scheduler adds; `verdict` is the answer. No handler asks the API server.
 
 mod authorizer;
 mod connections;
@@ -11,6 +12,7 @@ mod desk;
 mod intake;
 mod knowledge;
 mod review;
+mod scaling;
 mod scheduling;
 mod server;
 #[cfg(test)]
@@ -24,6 +26,7 @@ pub use self::{
     desk::Desk,
     knowledge::{Knowledge, Owner, Snapshot},
     review::{Operation, Request},
+    scaling::Scaled,
     scheduling::Scheduling,
     server::{Limits, serve},
     verdict::Verdict,

@@ -54,6 +54,9 @@ pub struct Request {
     /// Kind of the object.
     #[serde(default)]
     pub kind: Kind,
+    /// Subresource that is changed; empty for the object itself.
+    #[serde(default)]
+    pub sub_resource: String,
     /// Name, where it is known already.
     #[serde(default)]
     pub name: String,
@@ -93,7 +96,7 @@ struct Review {
 /// The question in a body, or what is wrong with the body.
 pub(super) fn decode(body: &[u8]) -> Result<Request, String> {
     let review: Review =
-        serde_json::from_slice(body).map_err(|error| format!("the body is no {KIND}: {error}"))?;
+        serde_json::from_slice(body).map_err(|error| format!("the body is not an {KIND}: {error}"))?;
     if review.api_version != API_VERSION || review.kind != KIND {
         let (version, kind) = (&review.api_version, &review.kind);
         return Err(format!("the body is a {kind:?} of {version:?}; this is for {KIND} of {API_VERSION}"));

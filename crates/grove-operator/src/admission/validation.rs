@@ -52,7 +52,7 @@ fn findings(review: Review) -> Findings {
     match review {
         Review::Checked(findings) => findings,
         Review::Foreign => {
-            let detail = "the object is not of the kind that the request names";
+            let detail = "the object is not of the kind named in the request";
             Findings { errors: vec![Error::forbidden(Path::of(&["kind"]), detail)], warnings: Vec::new() }
         }
     }

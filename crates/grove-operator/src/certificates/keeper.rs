@@ -3,7 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use grove_api::constants::webhooks::{AUTHORIZER, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING};
+use grove_api::constants::webhooks::{
+    AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING,
+};
 use grove_runtime::{Cache, WriteError, Writer, inform};
 use k8s_openapi::{
     api::{
@@ -97,6 +99,8 @@ impl Keeper {
             Box::new(Trust::<MutatingWebhookConfiguration>::new(SET_DEFAULTING, &changed)),
             Box::new(Trust::<ValidatingWebhookConfiguration>::new(SET_VALIDATING, &changed)),
             Box::new(Trust::<ValidatingWebhookConfiguration>::new(TOPOLOGY_VALIDATING, &changed)),
+            Box::new(Trust::<ValidatingWebhookConfiguration>::new(CLIQUE_VALIDATING, &changed)),
+            Box::new(Trust::<ValidatingWebhookConfiguration>::new(GROUP_VALIDATING, &changed)),
         ];
         if self.authorizer {
             trusting.push(Box::new(Trust::<ValidatingWebhookConfiguration>::new(AUTHORIZER, &changed)));

@@ -260,6 +260,8 @@ pub(super) const TABLE: &[Row] = &[
         which: Which::Named(&[
             webhooks::SET_VALIDATING.configuration,
             webhooks::TOPOLOGY_VALIDATING.configuration,
+            webhooks::CLIQUE_VALIDATING.configuration,
+            webhooks::GROUP_VALIDATING.configuration,
         ]),
         verbs: WEBHOOK_CONFIGURATION,
         reason: "likewise",

@@ -137,7 +137,8 @@ fn scaled_to_zero_by_itself_or_with_its_group() {
     let set = set("a=2/1 z=0/1 b=1/1 c=2/2 | g=3/2:b,c h=0/1:d");
     let zero = |cliques: &[(&str, i32)], groups: &[(&str, i32)]| {
         let of = |all: &[(&str, i32)], name: &str| all.iter().find(|it| it.0 == name).map(|it| it.1);
-        let names = scaled_to_zero(&set, Place::Base { replica: 0 }, |it| of(cliques, it), |it| of(groups, it));
+        let names =
+            scaled_to_zero(&set, Place::Base { replica: 0 }, |it| of(cliques, it), |it| of(groups, it));
         names.into_iter().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(zero(&[], &[]), "inf-0-z");

@@ -119,7 +119,9 @@ pub(super) fn set() -> Vec<Rule> {
         ),
         rule(
             ".cliques",
-            format!("{groups}.all(g, self.cliques.all(c, c.spec.replicas > 0 || !(c.name in g.cliqueNames)))"),
+            format!(
+                "{groups}.all(g, self.cliques.all(c, c.spec.replicas > 0 || !(c.name in g.cliqueNames)))"
+            ),
             say::MEMBER_ZERO,
         ),
         positive(".terminationDelay"),

@@ -37,9 +37,7 @@ pub(super) fn check(pod: &PodSpec, path: &Path, errors: &mut Errors) {
     one_of("dnsPolicy", pod.dns_policy.as_ref(), &policies, errors);
     one_of("preemptionPolicy", pod.preemption_policy.as_ref(), &["PreemptLowerPriority", "Never"], errors);
     dns(pod, path, errors);
-    if let Some(seconds) =
-        pod.active_deadline_seconds.filter(|it| !(1..=i64::from(i32::MAX)).contains(it))
-    {
+    if let Some(seconds) = pod.active_deadline_seconds.filter(|it| !(1..=i64::from(i32::MAX)).contains(it)) {
         let detail = between(1, i32::MAX.into());
         errors.push(Error::invalid(path.child("activeDeadlineSeconds"), seconds, detail));
     }

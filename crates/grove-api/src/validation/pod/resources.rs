@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::{
-    api::core::v1::ResourceRequirements, apimachinery::pkg::api::resource::Quantity,
-};
+use k8s_openapi::{api::core::v1::ResourceRequirements, apimachinery::pkg::api::resource::Quantity};
 
 use super::{NEGATIVE, kubernetes};
 use crate::{
@@ -26,7 +24,9 @@ pub(super) fn check(requirements: &ResourceRequirements, path: &Path, errors: &m
             }
             continue;
         };
-        let (Some(asked), Some(allowed)) = (Amount::parse(&request.0), Amount::parse(&limit.0)) else { continue };
+        let (Some(asked), Some(allowed)) = (Amount::parse(&request.0), Amount::parse(&limit.0)) else {
+            continue;
+        };
         let relation = match asked.cmp(&allowed) {
             std::cmp::Ordering::Equal => continue,
             _ if !may_be_overcommitted(name) => "must be equal to",
@@ -60,7 +60,9 @@ fn each(quantities: &BTreeMap<String, Quantity>, path: &Path, errors: &mut Error
 /// What is wrong with the name of a container's resource.
 fn wrong_name(name: &str) -> Option<&'static str> {
     if !kubernetes::is_qualified_name(name) {
-        return Some("must be a resource name: cpu, memory, ephemeral-storage, or one such as example.com/device");
+        return Some(
+            "must be a resource name: cpu, memory, ephemeral-storage, or one such as example.com/device",
+        );
     }
     let is_standard = matches!(name, "cpu" | "memory" | "ephemeral-storage") || is_huge_page(name);
     (!name.contains('/') && !is_standard).then_some("must be a standard resource type or fully qualified")

@@ -5,6 +5,7 @@ mod mnnvl;
 mod names;
 mod pods;
 mod policy;
+mod resize;
 mod restarts;
 mod schedulers;
 mod sharing;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use super::{Environment, Verdict, kubernetes};
 use crate::{
     field::Path,
+    ignored,
     schema::Crd,
     wire::{CliqueTemplate, PodCliqueSet, ScalingGroupConfig, SetTemplate},
 };
@@ -29,6 +31,7 @@ pub fn validate_create(set: &PodCliqueSet, environment: &Environment) -> Verdict
     let mut verdict = Verdict::default();
     always(&Subject { set, environment }, &mut verdict);
     new_only(&Subject { set, environment }, &mut verdict);
+    verdict.warnings.extend(ignored::in_set(set));
     in_field_order(verdict)
 }
 
@@ -46,6 +49,9 @@ pub fn validate_update(new: &PodCliqueSet, old: &PodCliqueSet, environment: &Env
     always(&Subject { set: new, environment }, &mut verdict);
     verdict.errors.retain(|error| !before.errors.contains(error));
     update::check(new, old, environment, &mut verdict);
+    resize::check(&Subject { set: new, environment }, old, &mut verdict);
+    let known = ignored::in_set(old);
+    verdict.warnings.extend(ignored::in_set(new).into_iter().filter(|it| !known.contains(it)));
     in_field_order(verdict)
 }
 

@@ -27,7 +27,7 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
         match active {
             Some(active) if active.get(&name).is_none() => {
                 let detail = format!(
-                    "this scheduler is not active; active are: {}. Name one of them, or add a profile to the operator configuration",
+                    "this scheduler is not active. Active schedulers: {}. Use one of them, or add a profile to the operator configuration",
                     active.names().join(", ")
                 );
                 verdict.errors.push(Error::invalid(path, written, detail));
@@ -36,7 +36,7 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
             None if first.is_none() => {
                 verdict.warn(
                     path.clone(),
-                    "not checked whether this scheduler is active: give the operator configuration",
+                    "not checked whether this scheduler is active: pass the operator configuration with --config",
                 );
             }
             _ => {}

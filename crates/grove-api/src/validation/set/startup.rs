@@ -35,7 +35,7 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     }
     if let Some(cycle) = find_cycle(template) {
         let names: Vec<&str> = cycle.iter().map(|&index| template.cliques[index].name.as_str()).collect();
-        let detail = format!("cliques wait for each other: {} → {}", names.join(" → "), names[0]);
+        let detail = format!("circular start order: {} → {}", names.join(" → "), names[0]);
         let (path, clique) = (subject.cliques().nth(cycle[0]).map(|it| it.0), &template.cliques[cycle[0]]);
         errors.push(Error::invalid(
             starts_after(&path.unwrap_or_default()),

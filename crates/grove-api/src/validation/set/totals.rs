@@ -10,14 +10,14 @@ use crate::{
 pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     let (base_gang, replica) = pods_of_replica(subject.template());
     if base_gang > MAX_PODS_PER_GANG {
-        let detail = format!("the gang of one replica may have {MAX_PODS_PER_GANG} pods");
+        let detail = format!("the gang of one replica may have at most {MAX_PODS_PER_GANG} pods");
         verdict.errors.push(Error::invalid(template_path().child("cliques"), base_gang, detail));
     }
     let replicas = u64::try_from(subject.set.spec.replicas).unwrap_or(0);
     let total = replicas.saturating_mul(replica);
     if total > MAX_PODS_PER_SET {
         let detail = format!(
-            "with {replica} pods in each replica the set would have {total} pods, of {MAX_PODS_PER_SET} allowed"
+            "with {replica} pods in each replica the set would have {total} pods; at most {MAX_PODS_PER_SET} are allowed"
         );
         verdict.errors.push(Error::invalid(Path::of(&["spec", "replicas"]), replicas, detail));
     }

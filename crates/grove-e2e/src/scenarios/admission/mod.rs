@@ -3,6 +3,7 @@
 mod authorizer;
 mod down;
 mod rotation;
+mod scaling;
 mod table;
 mod users;
 
@@ -24,6 +25,7 @@ use crate::{
 /// Scenarios of admission; those that take long come last.
 pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("admission_users", |context| Box::pin(users::what_they_see(context))),
+    Scenario::on_kube("admission_scaling", |context| Box::pin(scaling::is_told(context))),
     Scenario::on_kube("admission_authorizer", |context| Box::pin(authorizer::protects(context))),
     Scenario::on_kube("admission_operator_down", |context| Box::pin(down::nobody_answers(context))),
     Scenario::on_kube("admission_invalid_table", |context| Box::pin(table::invalid_table(context))),

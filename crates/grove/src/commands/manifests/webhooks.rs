@@ -5,12 +5,15 @@ use std::{collections::BTreeMap, io};
 use grove_api::constants::{
     GROUP, SCHEDULER_GROUP, VERSION,
     labels::{MANAGED_BY, MANAGED_BY_VALUE},
-    webhooks::{AUTHORIZER, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING, Webhook},
+    webhooks::{
+        AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING,
+        Webhook,
+    },
 };
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::{
-    MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ServiceReference, ValidatingWebhook,
-    ValidatingWebhookConfiguration, WebhookClientConfig,
+    MatchCondition, MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ServiceReference,
+    ValidatingWebhook, ValidatingWebhookConfiguration, WebhookClientConfig,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 
@@ -21,10 +24,20 @@ use super::{
 };
 
 const FAIL: &str = "Fail";
+const IGNORE: &str = "Ignore";
 const EXACT: &str = "Exact";
 const NONE: &str = "None";
 /// Seconds. Half a minute, the most that is allowed, would hold up a user for no good.
 const TIMEOUT: i32 = 10;
+/// Likewise where the answer is advice: nobody waits long for that.
+const ADVICE_TIMEOUT: i32 = 3;
+
+/// A change of replicas. A Scale leaves 0 out.
+const SCALED: &str = "(has(object.spec.replicas) ? object.spec.replicas : 0) != \
+     (has(oldObject.spec.replicas) ? oldObject.spec.replicas : 0)";
+/// By a person or another operator: autoscalers scale all day, and read no advice.
+const NOT_BY_THE_CLUSTER: &str = "!(request.userInfo.username.startsWith('system:serviceaccount:kube-system:') || \
+     request.userInfo.username == 'system:kube-controller-manager')";
 
 const WRITE: &[&str] = &["CREATE", "UPDATE"];
 const CHANGE: &[&str] = &["UPDATE", "DELETE"];
@@ -55,6 +68,18 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
             "clustertopology-validating-webhook",
             topologies,
             None,
+            installation,
+        )?,
+        advising(
+            CLIQUE_VALIDATING,
+            "pclq-validating-webhook",
+            &["podcliques", "podcliques/scale"],
+            installation,
+        )?,
+        advising(
+            GROUP_VALIDATING,
+            "pcsg-validating-webhook",
+            &["podcliquescalinggroups", "podcliquescalinggroups/scale"],
             installation,
         )?,
     ];
@@ -88,20 +113,62 @@ fn validating(
     object_selector: Option<LabelSelector>,
     installation: &Installation,
 ) -> io::Result<Object> {
+    let it = ValidatingWebhook {
+        failure_policy: Some(FAIL.to_owned()),
+        object_selector,
+        rules: Some(rules),
+        timeout_seconds: Some(TIMEOUT),
+        ..asked(webhook, installation)
+    };
+    configuration(webhook, label, it, installation)
+}
+
+/// A webhook that is asked when somebody changes `replicas`, and never in the way: not of the operator, which writes these
+/// objects all the time and never their replicas, and of nobody while the operator is down.
+fn advising(
+    webhook: Webhook,
+    label: &str,
+    resources: &[&str],
+    installation: &Installation,
+) -> io::Result<Object> {
+    let condition = |name: &str, expression: &str| MatchCondition {
+        name: name.to_owned(),
+        expression: expression.to_owned(),
+    };
+    let it = ValidatingWebhook {
+        failure_policy: Some(IGNORE.to_owned()),
+        match_conditions: Some(vec![
+            condition("replicas-change", SCALED),
+            condition("not-by-the-cluster", NOT_BY_THE_CLUSTER),
+        ]),
+        rules: Some(vec![rule(&["UPDATE"], GROUP, &[VERSION], resources, "Namespaced")]),
+        timeout_seconds: Some(ADVICE_TIMEOUT),
+        ..asked(webhook, installation)
+    };
+    configuration(webhook, label, it, installation)
+}
+
+/// What all have in common.
+fn asked(webhook: Webhook, installation: &Installation) -> ValidatingWebhook {
+    ValidatingWebhook {
+        name: webhook.name.to_owned(),
+        admission_review_versions: vec!["v1".to_owned()],
+        client_config: client(webhook, installation),
+        match_policy: Some(EXACT.to_owned()),
+        side_effects: NONE.to_owned(),
+        ..ValidatingWebhook::default()
+    }
+}
+
+fn configuration(
+    webhook: Webhook,
+    label: &str,
+    it: ValidatingWebhook,
+    installation: &Installation,
+) -> io::Result<Object> {
     let configuration = ValidatingWebhookConfiguration {
         metadata: named(webhook, label, installation),
-        webhooks: Some(vec![ValidatingWebhook {
-            name: webhook.name.to_owned(),
-            admission_review_versions: vec!["v1".to_owned()],
-            client_config: client(webhook, installation),
-            failure_policy: Some(FAIL.to_owned()),
-            match_policy: Some(EXACT.to_owned()),
-            object_selector,
-            rules: Some(rules),
-            side_effects: NONE.to_owned(),
-            timeout_seconds: Some(TIMEOUT),
-            ..ValidatingWebhook::default()
-        }]),
+        webhooks: Some(vec![it]),
     };
     Object::new(Kind::ValidatingWebhookConfiguration, &configuration)
 }
@@ -172,7 +239,7 @@ mod tests {
     #[test]
     fn the_authorizer_is_there_where_it_is_enabled_and_sees_only_what_grove_made() {
         let mut installation = Installation::example();
-        assert_eq!(configurations(&installation).len(), 3);
+        assert_eq!(configurations(&installation).len(), 5);
         installation.config.authorizer.enabled = true;
         let all = configurations(&installation);
         let authorizer = all.iter().find(|it| it["metadata"]["name"] == "authorizer-webhook").unwrap();
@@ -180,6 +247,28 @@ mod tests {
             authorizer["webhooks"][0]["objectSelector"],
             serde_json::json!({ "matchLabels": { "app.kubernetes.io/managed-by": "grove-operator" } })
         );
+    }
+
+    /// The operator itself writes cliques and groups: a webhook on them must not hold it up, nor depend on it.
+    #[test]
+    fn what_the_operator_makes_is_never_held_up() {
+        for configuration in configurations(&Installation::example()) {
+            let webhook = &configuration["webhooks"][0];
+            let rules = webhook["rules"].to_string();
+            if !rules.contains("\"podcliques\"") && !rules.contains("podcliquescalinggroups") {
+                assert_eq!(webhook["failurePolicy"], "Fail");
+                continue;
+            }
+            assert_eq!(webhook["failurePolicy"], "Ignore");
+            assert!(!rules.contains("CREATE") && !rules.contains("status"), "{rules}");
+            assert!(rules.contains("/scale"), "{rules}");
+            assert!(
+                webhook["matchConditions"][0]["expression"]
+                    .as_str()
+                    .unwrap()
+                    .contains("oldObject.spec.replicas")
+            );
+        }
     }
 
     #[test]

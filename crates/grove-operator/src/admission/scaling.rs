@@ -1,0 +1,60 @@
+//! Changes of `replicas` of PodCliques and PodCliqueScalingGroups, by `/scale` too: what the user should know of them.
+
+use grove_api::field::{Error, Path};
+use serde_json::Value;
+
+use super::{
+    knowledge::Snapshot,
+    review::{Operation, Request},
+    verdict::Verdict,
+};
+
+/// What is known of the object whose replicas change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scaled {
+    /// The scaling group that a clique is a member of.
+    pub group: Option<String>,
+    /// The cliques of the same role in other replicas of the group, with their pods.
+    pub siblings: Vec<(String, i32)>,
+    /// Lower and upper bound of the autoscaler that it has.
+    pub autoscaler: Option<(i32, i32)>,
+}
+
+/// Answers a change of an object that scales. Whatever does not change its replicas passes.
+pub(super) fn scale(request: &Request, snapshot: &Snapshot) -> Verdict {
+    let (old, new) = (replicas(&request.old_object), replicas(&request.object));
+    if request.operation != Operation::Update || old == new {
+        return Verdict::allowed();
+    }
+    let scaled = &snapshot.scaled;
+    let path = || Path::of(&["spec", "replicas"]);
+    if let Some(group) = scaled.group.as_ref().filter(|_| new == 0) {
+        let detail = format!(
+            "a clique of a scaling group cannot be scaled to zero by itself: kubectl scale pcsg/{group} --replicas=0"
+        );
+        return Verdict::of(vec![Error::invalid(path(), 0, detail)]);
+    }
+    let mut warnings = Vec::new();
+    let unlike = scaled.siblings.iter().find(|it| i64::from(it.1) != new);
+    if let (Some(group), Some((sibling, pods))) = (&scaled.group, unlike) {
+        warnings.push(format!(
+            "{}: only this replica of scaling group {group} changes, {sibling} keeps {pods} pods. For more replicas of the \
+             group: kubectl scale pcsg/{group} --replicas=N",
+            path()
+        ));
+    }
+    // An autoscaler leaves alone what is at zero.
+    if let Some((low, high)) = scaled.autoscaler.filter(|_| new != 0) {
+        let name = &request.name;
+        warnings.push(format!(
+            "{}: HorizontalPodAutoscaler {name} sets it between {low} and {high}, and will change it again",
+            path()
+        ));
+    }
+    Verdict { warnings, ..Verdict::allowed() }
+}
+
+/// A Scale leaves 0 out.
+fn replicas(object: &Value) -> i64 {
+    object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or_default()
+}

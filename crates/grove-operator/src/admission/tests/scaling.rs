@@ -1,0 +1,92 @@
+//! What users are told who scale a clique or a group.
+
+use grove_api::constants::webhooks;
+use serde_json::{Value, json};
+
+use super::{judge, message, request};
+use crate::admission::{Request, Scaled, Snapshot, Verdict};
+
+/// A change of replicas of the clique `web-0-pd-0-work`, by its spec or by `/scale`.
+fn change(from: u32, to: u32, by_scale: bool) -> Request {
+    let (version, kind) =
+        if by_scale { ("autoscaling/v1", "Scale") } else { ("grove.io/v1alpha1", "PodClique") };
+    let object = |replicas: u32| {
+        // As the API server writes it.
+        let spec = if by_scale && replicas == 0 { json!({}) } else { json!({ "replicas": replicas }) };
+        json!({ "apiVersion": version, "kind": kind, "metadata": { "name": "web-0-pd-0-work" }, "spec": spec })
+    };
+    let mut request = request("UPDATE", &object(to), &object(from));
+    "web-0-pd-0-work".clone_into(&mut request.name);
+    if by_scale {
+        "scale".clone_into(&mut request.sub_resource);
+    }
+    request
+}
+
+fn judged(request: &Request, scaled: Scaled) -> Verdict {
+    let snapshot = Snapshot { scaled, ..Snapshot::default() };
+    judge(webhooks::CLIQUE_VALIDATING.path, request, &snapshot)
+}
+
+fn member(siblings: &[(&str, i32)]) -> Scaled {
+    Scaled {
+        group: Some("web-0-pd".to_owned()),
+        siblings: siblings.iter().map(|(name, pods)| ((*name).to_owned(), *pods)).collect(),
+        autoscaler: None,
+    }
+}
+
+#[test]
+fn a_member_that_becomes_unlike_its_siblings_is_told() {
+    for by_scale in [true, false] {
+        let verdict =
+            judged(&change(2, 3, by_scale), member(&[("web-0-pd-1-work", 3), ("web-0-pd-2-work", 2)]));
+        assert_eq!(verdict.denial, None);
+        assert_eq!(
+            verdict.warnings,
+            [
+                "spec.replicas: only this replica of scaling group web-0-pd changes, web-0-pd-2-work keeps 2 pods. For more \
+              replicas of the group: kubectl scale pcsg/web-0-pd --replicas=N"
+            ]
+        );
+        assert!(verdict.warnings[0].len() < 256, "the API server may cut it");
+        let alike = judged(&change(2, 3, by_scale), member(&[("web-0-pd-1-work", 3)]));
+        assert_eq!(alike, Verdict::allowed(), "with the last of them all are alike again");
+    }
+}
+
+#[test]
+fn a_member_cannot_be_scaled_to_zero_alone() {
+    for by_scale in [true, false] {
+        let verdict = judged(&change(2, 0, by_scale), member(&[]));
+        assert!(message(&verdict).ends_with("kubectl scale pcsg/web-0-pd --replicas=0"), "{verdict:?}");
+        assert_eq!(judged(&change(2, 0, by_scale), Scaled::default()), Verdict::allowed());
+    }
+}
+
+#[test]
+fn an_autoscaler_is_named_where_it_would_change_it_again() {
+    let scaled = Scaled { autoscaler: Some((2, 5)), ..Scaled::default() };
+    let verdict = judged(&change(2, 3, true), scaled.clone());
+    assert!(verdict.warnings[0].contains("between 2 and 5"), "{verdict:?}");
+    assert_eq!(judged(&change(2, 0, true), scaled), Verdict::allowed(), "it leaves alone what is at zero");
+}
+
+#[test]
+fn what_does_not_scale_passes() {
+    let mut other = change(2, 2, false);
+    other.object["metadata"]["labels"] = json!({ "a": "b" });
+    assert_eq!(judged(&other, member(&[("web-0-pd-1-work", 9)])), Verdict::allowed());
+    let path = webhooks::GROUP_VALIDATING.path;
+    let group = json!({ "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueScalingGroup", "metadata": { "name": "g" } });
+    assert_eq!(judge(path, &request("UPDATE", &group, &group), &Snapshot::default()), Verdict::allowed());
+    // A Scale is judged only where it is the Scale of such an object.
+    let mut forged = change(2, 3, true);
+    forged.sub_resource.clear();
+    assert_ne!(message(&judge(path, &forged, &Snapshot::default())), "allowed");
+    let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p" } });
+    assert_ne!(
+        message(&judge(path, &request("UPDATE", &pod, &Value::Null), &Snapshot::default())),
+        "allowed"
+    );
+}
