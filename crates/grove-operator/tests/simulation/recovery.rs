@@ -42,9 +42,9 @@ async fn young(seed: u64, age: Duration) -> World {
 /// Pods are scheduled within milliseconds. Whatever a unit loses after that it has lost, also before anything of it was written.
 #[tokio::test(start_paused = true)]
 async fn what_breaks_within_seconds_is_restarted_after_the_delay() {
-    for (seed, age) in [300, 900, 1_500, 4_900].into_iter().enumerate() {
+    for (seed, age) in (0..).zip([300, 900, 1_500, 4_900]) {
         for (clique, count, want) in [("w-0-x-1-c", 1, "w-0-x-1-b w-0-x-1-c"), ("w-0-a", 1, WHOLE)] {
-            let world = young(seed as u64, Duration::from_millis(age)).await;
+            let world = young(seed, Duration::from_millis(age)).await;
             let before = pods(&world);
             lose(&world, clique, count);
             tokio::time::sleep(Duration::from_secs(8)).await;
@@ -69,8 +69,8 @@ async fn what_breaks_within_seconds_is_restarted_after_the_delay() {
 async fn a_unit_is_restarted_while_no_report_can_be_written() {
     let rows = [("w-0-a", 1, ALL, WHOLE), ("w-0-x-0-c", 1, ALL, WHOLE)];
     let alone = ("w-0-x-1-c", 1, Minima { x: 1, ..ALL }, "w-0-x-1-b w-0-x-1-c");
-    for (seed, (clique, count, minima, want)) in rows.into_iter().chain([alone]).enumerate() {
-        let world = full(seed as u64, set(minima, 1)).await;
+    for (seed, (clique, count, minima, want)) in (0..).zip(rows.into_iter().chain([alone])) {
+        let world = full(seed, set(minima, 1)).await;
         let (before, made) = (pods(&world), created(&world));
         let said = world.get(SETS, "w").field("/status").cloned();
         refuse_reports(&world);
