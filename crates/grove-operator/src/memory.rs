@@ -21,8 +21,11 @@ use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-pub(crate) use self::dry_runs::{Replacement, TemplateRefusal};
 use self::{dry_runs::DryRuns, lines::Lines, quotas::Quotas, syncs::Syncs, templates::TemplateNotes};
+pub(crate) use self::{
+    dry_runs::{Replacement, TemplateRefusal},
+    templates::ReadTemplate,
+};
 
 /// First and longest pause after the API server refused a pod.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));

@@ -32,7 +32,7 @@ impl Selection {
                 "--changed" => selection.changed = Some(number()? as usize),
                 "--minutes" => selection.limit = Some(Duration::from_mins(number()?.into())),
                 text if text.starts_with('-') => return Err(format!("unknown option `{text}`")),
-                text if selection.only.is_empty() => selection.only = text.to_owned(),
+                text if selection.only.is_empty() => text.clone_into(&mut selection.only),
                 text => return Err(format!("`{}` and `{text}`: expected one text", selection.only)),
             }
         }

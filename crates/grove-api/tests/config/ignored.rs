@@ -4,9 +4,8 @@ use super::loaded;
 
 #[test]
 fn every_setting_without_effect_is_named() {
-    let warned = |body: &str| -> Vec<String> {
-        loaded(body).warnings.iter().map(ToString::to_string).collect()
-    };
+    let warned =
+        |body: &str| -> Vec<String> { loaded(body).warnings.iter().map(ToString::to_string).collect() };
     // What is asked for happens anyway, or is not asked for.
     assert_eq!(warned("runtimeClientConnection: { contentType: application/json }"), [""; 0]);
     assert_eq!(warned("debugging: { pprofBindPort: 2753 }, network: { autoMNNVLEnabled: false }"), [""; 0]);

@@ -1,7 +1,7 @@
 //! Runs the table: clusters side by side, on each one scenario after the other.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -77,8 +77,8 @@ pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Resul
     let queue = Queue::new(runs);
     let mut programs = BTreeMap::new();
     for (scheduler, _) in queue.kinds() {
-        if !programs.contains_key(&scheduler) {
-            programs.insert(scheduler, Programs::find(scheduler.name()).await?);
+        if let Entry::Vacant(unknown) = programs.entry(scheduler) {
+            unknown.insert(Programs::find(scheduler.name()).await?);
         }
     }
     let folder = selection.folder.clone();

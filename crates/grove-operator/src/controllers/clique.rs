@@ -110,9 +110,9 @@ impl Grove {
             match self.may_replace(set, clique).await {
                 MayReplace::Yes => {}
                 MayReplace::Asked => return Ok(Outcome::Again),
-                MayReplace::No(wait) => {
+                MayReplace::No(retry) => {
                     plan = pods::plan(Want { outdated: Outdated::Stay, ..want }, &facts);
-                    blocked = Some(wait);
+                    blocked = Some(retry);
                 }
             }
         }

@@ -20,6 +20,7 @@ use super::{Grove, uid};
 use crate::{
     error::Error,
     key::{Key, StatusKey},
+    memory::ReadTemplate,
     seen::joined,
 };
 
@@ -39,9 +40,9 @@ impl Grove {
         let cliques: Vec<&PodClique> = cliques.iter().map(Arc::as_ref).collect();
         let read = self.memory.kept_template(id, noted);
         let kept = match &read {
-            None => KeptTemplate::Unread,
-            Some(None) => KeptTemplate::Missing,
-            Some(Some(template)) => KeptTemplate::Read(template),
+            ReadTemplate::Unread => KeptTemplate::Unread,
+            ReadTemplate::Missing => KeptTemplate::Missing,
+            ReadTemplate::Read(template) => KeptTemplate::Read(template),
         };
         let seen = TemplateSeen { set, hash: &hash, kept, cliques: &cliques };
         rollout::template_state(&seen, || {

@@ -19,7 +19,7 @@ pub(super) struct TemplateNotes {
 struct Shown {
     generation: Option<i64>,
     noted: String,
-    is_shown: bool,
+    verdict: bool,
 }
 
 /// The template that the status names, as its revision keeps it.
@@ -29,6 +29,15 @@ struct Kept {
     /// UID of the revision, as far as the cache had it.
     revision: Option<String>,
     template: Option<Arc<SetTemplate>>,
+}
+
+/// The template that the status names, as far as it was read.
+pub(crate) enum ReadTemplate {
+    /// Its revision was not looked for yet.
+    Unread,
+    /// No revision keeps it.
+    Missing,
+    Read(Arc<SetTemplate>),
 }
 
 impl Memory {
@@ -59,20 +68,25 @@ impl Memory {
     ) -> bool {
         let known = self.look(uid, |notes| {
             let same = |it: &&Shown| it.generation == generation && it.noted == noted;
-            notes.template.shown.as_ref().filter(same).map(|it| it.is_shown)
+            notes.template.shown.as_ref().filter(same).map(|it| it.verdict)
         });
         known.flatten().unwrap_or_else(|| {
-            let is_shown = decide();
-            let shown = Shown { generation, noted: noted.to_owned(), is_shown };
+            let verdict = decide();
+            let shown = Shown { generation, noted: noted.to_owned(), verdict };
             self.note(uid, |notes| notes.template.shown = Some(shown));
-            is_shown
+            verdict
         })
     }
 
-    /// The template `noted`, if its revision was looked for; `Some(None)` where none keeps it.
-    pub(crate) fn kept_template(&self, uid: &str, noted: &str) -> Option<Option<Arc<SetTemplate>>> {
-        let read = |it: &Kept| (it.noted == noted).then(|| it.template.clone());
-        self.look(uid, |notes| notes.template.kept.as_ref().and_then(read)).flatten()
+    /// The template `noted` as it was read from its revision.
+    pub(crate) fn kept_template(&self, uid: &str, noted: &str) -> ReadTemplate {
+        let read = |it: &Kept| match &it.template {
+            _ if it.noted != noted => ReadTemplate::Unread,
+            None => ReadTemplate::Missing,
+            Some(template) => ReadTemplate::Read(Arc::clone(template)),
+        };
+        let found = self.look(uid, |notes| notes.template.kept.as_ref().map(read)).flatten();
+        found.unwrap_or(ReadTemplate::Unread)
     }
 
     /// Whether the revision of the template `noted` was read since there is one of this UID.

@@ -37,8 +37,7 @@ pub(super) fn condition(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<No
                 } else {
                     "pods are placed without it"
                 };
-                let message =
-                    format!("no ClusterTopologyBinding or Kueue Topology {name:?}; {means}");
+                let message = format!("no ClusterTopologyBinding or Kueue Topology {name:?}; {means}");
                 (None, names::NOT_FOUND, message)
             }
             (Some(name), Some(topology)) => {

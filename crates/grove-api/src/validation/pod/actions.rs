@@ -77,7 +77,10 @@ fn probe(probe: &Probe, path: &Path, errors: &mut Errors) {
     }
 }
 
+const SCHEMES: &[&str] = &["HTTP", "HTTPS"];
+
 /// What is done; exactly one of these.
+#[derive(Clone, Copy)]
 struct Handler<'a> {
     exec: Option<&'a ExecAction>,
     http: Option<&'a HTTPGetAction>,
@@ -114,7 +117,6 @@ fn handler(it: Handler<'_>, grace: Option<i64>, path: &Path, errors: &mut Errors
     if let Some(http) = it.http {
         let path = path.child("httpGet");
         port(&http.port, path.child("port"), errors);
-        const SCHEMES: &[&str] = &["HTTP", "HTTPS"];
         if let Some(scheme) =
             http.scheme.as_ref().filter(|it| !it.is_empty() && !SCHEMES.contains(&it.as_str()))
         {

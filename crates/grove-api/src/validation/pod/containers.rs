@@ -35,6 +35,8 @@ pub(super) fn check(pod: &PodSpec, path: &Path, errors: &mut Errors) {
     }
 }
 
+const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
+
 /// What holds for all containers of a pod.
 fn common(pod: &PodSpec, container: &Container, path: &Path, errors: &mut Errors) {
     label(&container.name, path.child("name"), errors);
@@ -89,7 +91,6 @@ fn ports(ports: &[ContainerPort], path: &Path, errors: &mut Errors) {
         if let Some(port) = port.host_port.filter(|it| *it != 0) {
             number(port, path.child("hostPort"), errors);
         }
-        const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
         if let Some(protocol) = port.protocol.as_ref().filter(|it| !PROTOCOLS.contains(&it.as_str())) {
             errors.push(Error::not_supported(path.child("protocol"), protocol, PROTOCOLS));
         }

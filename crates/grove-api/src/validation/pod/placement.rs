@@ -20,6 +20,8 @@ pub(super) fn check(pod: &PodSpec, path: &Path, errors: &mut Errors) {
     }
 }
 
+const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
 fn toleration(toleration: &Toleration, path: &Path, errors: &mut Errors) {
     let key = toleration.key.as_deref().unwrap_or_default();
     let operator = toleration.operator.as_deref().unwrap_or_default();
@@ -47,7 +49,6 @@ fn toleration(toleration: &Toleration, path: &Path, errors: &mut Errors) {
             "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
         errors.push(Error::invalid(path.child("operator"), operator, detail));
     }
-    const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
     if !effect.is_empty() && !EFFECTS.contains(&effect) {
         errors.push(Error::not_supported(path.child("effect"), effect, EFFECTS));
     } else if toleration.toleration_seconds.is_some() && effect != "NoExecute" {

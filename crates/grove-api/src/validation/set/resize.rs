@@ -17,7 +17,7 @@ pub(super) fn check(subject: &Subject<'_>, old: &PodCliqueSet, verdict: &mut Ver
     let command = |kind: &str, all: &mut dyn Iterator<Item = String>, count: i32| {
         let mut shown: Vec<String> = all.take(NAMED + 1).map(|it| format!("{kind}/{it}")).collect();
         if shown.len() > NAMED {
-            shown[NAMED] = "…".to_owned();
+            "…".clone_into(&mut shown[NAMED]);
         }
         let namespace = subject.set.metadata.namespace.as_deref().filter(|it| !it.is_empty());
         let namespace = namespace.map(|it| format!(" -n {it}")).unwrap_or_default();

@@ -252,8 +252,11 @@ fn a_missed_level_that_is_no_longer_preferred_is_not_told() {
         observed_generation: None,
         last_transition_time: Time(at(0)),
     };
-    scene.gang.status =
-        Some(PodGangStatus { conditions: vec![missed], placement_score: Some(0.5), ..PodGangStatus::default() });
+    scene.gang.status = Some(PodGangStatus {
+        conditions: vec![missed],
+        placement_score: Some(0.5),
+        ..PodGangStatus::default()
+    });
     scene.pods(&[("fe", "0r")]);
     scene.report(true, 10);
     let status = scene.gang.status.unwrap();

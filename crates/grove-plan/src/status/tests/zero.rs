@@ -2,8 +2,7 @@
 
 use crate::{
     fixture::{Deployed, at, conditions},
-    status,
-    termination,
+    status, termination,
 };
 
 const SET: &str = "fe=2/2 pre=1/1 dec=2/2 | pd=2/1:pre,dec";

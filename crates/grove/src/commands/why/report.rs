@@ -109,7 +109,7 @@ impl GangSaid {
 fn untold(cause: &Cause, obstacles: &[Obstacle]) -> String {
     let Cause::NoPlace(words) = cause else { return String::new() };
     let more = obstacles.iter().filter(|it| !it.is_told_by(words));
-    more.take(MAX_OBSTACLES).map(|it| format!("; {}", it.text())).collect()
+    more.take(MAX_OBSTACLES).fold(String::new(), |said, it| said + "; " + &it.text())
 }
 
 impl PodSaid {
