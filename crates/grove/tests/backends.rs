@@ -54,7 +54,7 @@ fn without_a_cluster_nothing_else_can_be_shown() {
     for arguments in [&[][..], &["volcano"], &["-o", "json"]] {
         let output = backends(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(stderr(&output).starts_with("grove: looking for a cluster: "), "{}", stderr(&output));
+        assert!(stderr(&output).starts_with("grove: no usable kubeconfig: "), "{}", stderr(&output));
         assert_eq!(stdout(&output), "");
     }
     for wrong in [&["--offline", "-o", "json"][..], &["--offline", "--context", "x"], &["-o", "table"]] {

@@ -319,8 +319,8 @@ fn what_says_nothing_cannot_be_used() {
     let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c }\n";
     let cases = [
         ("a: [", "<stdin>:1:"),
-        ("", "no pod in the input"),
-        (config, "no pod in the input"),
+        ("", "no pods in the input"),
+        (config, "no pods in the input"),
         (train, "<stdin>:2: warning: kind: what pods a TrainJob makes is not known: add one of them"),
     ];
     for (input, expected) in cases {

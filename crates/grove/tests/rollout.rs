@@ -23,7 +23,7 @@ fn every_command_takes_a_set_and_needs_a_cluster() {
     for row in rows {
         let (code, text) = rollout(row);
         assert_eq!(code, Some(2), "{row:?}: {text}");
-        assert!(text.starts_with("grove: looking for a cluster: "), "{row:?}: {text}");
+        assert!(text.starts_with("grove: no usable kubeconfig: "), "{row:?}: {text}");
     }
 }
 
@@ -40,6 +40,6 @@ fn arguments_that_cannot_be_used() {
     for row in rows {
         let (code, text) = rollout(row);
         assert_eq!(code, Some(2), "{row:?}");
-        assert!(!text.contains("looking for a cluster"), "{row:?}: {text}");
+        assert!(!text.contains("no usable kubeconfig"), "{row:?}: {text}");
     }
 }

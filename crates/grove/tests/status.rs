@@ -36,7 +36,7 @@ fn a_kubeconfig_that_is_not_there() {
 fn no_cluster_at_all() {
     let (code, text) = status(&[]);
     assert_eq!(code, Some(2));
-    assert!(text.starts_with("grove: looking for a cluster: "), "{text}");
+    assert!(text.starts_with("grove: no usable kubeconfig: "), "{text}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn no_cluster_at_all() {
     for arguments in rows {
         let (code, text) = topology(arguments);
         assert_eq!(code, Some(2), "{arguments:?}");
-        assert!(text.starts_with("grove: looking for a cluster: "), "{arguments:?}: {text}");
+        assert!(text.starts_with("grove: no usable kubeconfig: "), "{arguments:?}: {text}");
     }
     let (code, text) = topology(&["detect", "--kubeconfig", "/no/such/file"]);
     assert_eq!(code, Some(2));

@@ -27,6 +27,6 @@ fn no_cluster_at_all() {
     for target in ["chat", "pod/p", "job/train", "pytorchjobs.kubeflow.org/bert"] {
         let (code, text) = why(&[target]);
         assert_eq!(code, Some(2), "{target}");
-        assert!(text.starts_with("grove: looking for a cluster: "), "{target}: {text}");
+        assert!(text.starts_with("grove: no usable kubeconfig: "), "{target}: {text}");
     }
 }

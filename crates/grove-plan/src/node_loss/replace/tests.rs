@@ -99,7 +99,7 @@ fn a_unit_that_does_not_fit_any_more_moves_as_a_whole() {
     assert_eq!(plan.restarts[0].reason, "NodeLost");
     assert_eq!(
         plan.restarts[0].words,
-        "pods on n (Gone) count as gone, and what replaces them found no place for 10s"
+        "pods on n (Gone) count as lost, and what replaces them found no place for 10s"
     );
 }
 

@@ -119,9 +119,9 @@ fn who_is_waited_for_is_said() {
         assert_eq!(conditions(&got.conditions)[1], "MinAvailableBreached=False/SufficientReadyPods");
         message(&got.conditions, "MinAvailableBreached").split_once("; ").unwrap().1.to_owned()
     };
-    assert_eq!(said("0ba 1ba 2b 3ba!", ""), "at least 2 are needed; 2 wait for inf-0-a, inf-0-b");
-    assert_eq!(said("0r 1r", ""), "at least 2 are needed");
-    assert_eq!(said("0ba 1r", "c d"), "at least 2 are needed; 1 wait for inf-0-a, inf-0-b, c, …");
+    assert_eq!(said("0ba 1ba 2b 3ba!", ""), "at least 2 needed; 2 wait for inf-0-a, inf-0-b");
+    assert_eq!(said("0r 1r", ""), "at least 2 needed");
+    assert_eq!(said("0ba 1r", "c d"), "at least 2 needed; 1 wait for inf-0-a, inf-0-b, c, …");
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn an_update_that_waits_for_a_replica_says_for_which() {
     deployed = deployed.with("inf-0-fe", "0r 1r").written();
     assert!(report(&mut deployed).ends_with("; updating replica 1"));
     deployed = deployed.with("inf-1-fe", "0r 1r").written().with("inf-0-fe", "0ne 1ne");
-    let words = "; the next replica waits until 3 are available, as when the update began; 2 are: inf-0-fe has 0 of at least 1 pods ready";
+    let words = "; the next replica waits until 3 replicas are available, as before the update; 2 available: inf-0-fe has 0 of at least 1 pods ready";
     let text = report(&mut deployed);
     assert!(text.ends_with(words), "{text}");
     deployed = deployed.with("inf-0-fe", "0r 1n");
@@ -382,7 +382,10 @@ fn at_most_a_hundred_gangs_are_listed() {
         (got.pod_gang_statuses[0].name.as_str(), got.pod_gang_statuses[99].name.as_str()),
         ("z", "g098")
     );
-    assert!(message(&got.conditions, "Progressing").contains("151 running"), "the counts are of all");
+    assert!(
+        message(&got.conditions, "Progressing").contains("150 running, 0 starting, 0 pending, 1 unhealthy"),
+        "the counts are of all"
+    );
 }
 
 #[test]
