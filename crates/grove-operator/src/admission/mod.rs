@@ -2,7 +2,8 @@
 //!
 //! In the order data flows: `server` accepts connections and `connections` bounds them; `intake` reads a review within
 //! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
-//! functions of the request and of `knowledge`; `scheduling` is what a set's scheduler adds; `verdict` is the answer. No handler asks the API server.
+//! functions of the request and of `knowledge`; `scheduling` is what a set's scheduler adds; `verdict` is the answer. No handler asks the API server;
+//! before a set is refused for a topology that nobody knows, `intake` does (`live`), and the handler judges again.
 
 mod authorizer;
 mod connections;
@@ -10,6 +11,7 @@ mod defaulting;
 mod desk;
 mod intake;
 mod knowledge;
+mod live;
 mod review;
 mod scheduling;
 mod server;
@@ -23,6 +25,7 @@ pub use self::{
     authorizer::Authorizer,
     desk::Desk,
     knowledge::{Knowledge, Owner, Snapshot},
+    live::{LiveTopology, Lookup},
     review::{Operation, Request},
     scheduling::Scheduling,
     server::{Limits, serve},

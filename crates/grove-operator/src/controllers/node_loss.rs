@@ -35,7 +35,8 @@ impl Grove {
         pods: &[Arc<PodView>],
         read: impl FnOnce(Seen<'_>) -> R,
     ) -> Option<R> {
-        let patience = self.node_loss?;
+        // A node that is not known would look as if it were gone.
+        let patience = self.node_loss.filter(|_| self.knows_nodes())?;
         let names = pods.iter().map(|it| it.fact.node.as_str()).filter(|it| !it.is_empty());
         let known: BTreeMap<&str, Arc<NodeView>> =
             names.filter_map(|it| Some((it, self.seen.nodes.get("", it)?))).collect();
@@ -70,7 +71,7 @@ impl Grove {
 
     /// Restarts units whose domain no longer fits since a node of it is lost. When to look again.
     pub(super) async fn place_anew(&self, report: &SetReport<'_>) -> Result<Option<Duration>, Error> {
-        let Some(patience) = self.node_loss else { return Ok(None) };
+        let Some(patience) = self.node_loss.filter(|_| self.knows_nodes()) else { return Ok(None) };
         let plan = replace::plan(report, patience.replace_unit_after);
         for restart in &plan.restarts {
             self.restart(report, restart).await?;

@@ -15,6 +15,7 @@ mod behaviour;
 mod bindings;
 mod cluster_wide;
 mod deleted_bindings;
+mod forbidden;
 mod herds;
 mod hosts;
 mod hyper_nodes;

@@ -18,6 +18,7 @@ use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    forbidden,
     herds::{self, TOY, Toy},
     hosts::Hosts,
     hyper_nodes, topologies,
@@ -63,6 +64,8 @@ pub(crate) struct World {
     pub(crate) node_loss: Option<Patience>,
     /// Whether operators place by topology.
     pub(crate) topology_aware: bool,
+    /// The path that operators may not read.
+    pub(crate) forbidden: Option<&'static str>,
     /// The backends that operators know.
     registry: Registry,
 }
@@ -128,6 +131,7 @@ impl World {
             hosts: Hosts::default(),
             node_loss: None,
             topology_aware: false,
+            forbidden: None,
             _collector: collector,
         };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
@@ -144,7 +148,10 @@ impl World {
 
     /// Starts an operator that knows nothing.
     pub(crate) fn start(&mut self) {
-        let client = Client::new(self.server.service(), NAMESPACE);
+        let client = match self.forbidden {
+            None => Client::new(self.server.service(), NAMESPACE),
+            Some(path) => forbidden::client(&self.server, path),
+        };
         let registry = self.registry.clone();
         let config = json!({
             "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": self.scheduler,

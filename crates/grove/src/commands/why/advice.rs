@@ -28,6 +28,10 @@ pub(super) fn of(cause: &Cause, around: &Around<'_>) -> Vec<String> {
             "put in place what is missing (`grove backends {scheduler}`); Grove notices it by itself and makes the pods"
         )],
         Cause::BackendFailed(words) => failed(words, scheduler),
+        Cause::TopologyNotFound(_) => vec![
+            "create the ClusterTopologyBinding (`grove topology detect` drafts one from the labels of nodes)".to_owned(),
+            "or create the set anew without the required level: it cannot be changed later".to_owned(),
+        ],
         Cause::WaitingForBase => {
             around.base().map(|it| format!("`grove why podgang/{it}` says what that one waits for")).into_iter().collect()
         }

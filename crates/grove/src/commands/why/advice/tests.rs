@@ -152,6 +152,7 @@ fn each_cause_has_its_advice() {
         (Cause::BackendFailed(words("no queue: label the PodCliqueSet")), "create the queue"),
         (Cause::BackendFailed(words(no_right)), "give the operator the right"),
         (Cause::BackendFailed(words("no HyperNode has the tierName")), "mend what these words are about"),
+        (Cause::TopologyNotFound(words("")), "create the ClusterTopologyBinding"),
         (Cause::HeldByOthers(words("example.com/q")), "see to whoever set the gate example.com/q"),
         (Cause::NotLetGo, "if this lasts, `kubectl describe podgang chat-0`"),
         (Cause::Silent(words("")), "if this lasts, see whether the scheduler default-scheduler runs"),
