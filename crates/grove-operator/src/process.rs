@@ -146,7 +146,8 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     let own = leader::namespace(None, &namespace);
     let authorizer = account
         .map(|account| Authorizer::new(&own, &account, &config.authorizer.exempt_service_account_user_names));
-    let desk = Desk::new(Arc::new(admission::Cluster::new(operator.grove(), &loaded)), authorizer);
+    let knowledge = admission::Cluster::new(operator.grove(), client.clone(), &loaded);
+    let desk = Desk::new(Arc::new(knowledge), authorizer);
     let limits = Limits::default();
     servers.spawn(admission::serve(webhooks, Arc::clone(&certificate) as _, desk, limits, stop.clone()));
     servers.spawn(certify(config, own, options.lifetimes, client.clone(), certificate, stop.clone()));

@@ -16,7 +16,7 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::{
     backends::{BackendMetrics, Backends, Epochs, Surroundings, supervise},
@@ -205,7 +205,7 @@ impl Operator {
             ("Pod", seen.pods.is_synced()),
             ("ClusterTopologyBinding", seen.topologies.is_synced()),
             ("Topology", seen.kueue.topologies.is_synced()),
-            ("Node", !self.grove.looks_at_nodes() || seen.nodes.is_synced()),
+            ("Node", !self.grove.looks_at_nodes() || seen.nodes.is_synced() || seen.nodes.is_denied()),
         ];
         if let Some((kind, _)) = missing.iter().find(|(_, synced)| !synced) {
             return Err(format!("the cache of kind {kind} is not filled yet"));
@@ -221,6 +221,12 @@ impl Operator {
             return;
         }
         info!("the caches are filled");
+        if self.grove.looks_at_nodes() && self.grove.seen.nodes.is_denied() {
+            warn!(
+                "the operator may not list nodes: lost nodes are not noticed, scaled gangs do not follow their base gang, and \
+                 topologies cannot be held against node labels; grant list and watch on nodes to its service account"
+            );
+        }
         // What the listeners queued while the caches were filled is the start: every object was seen as new.
         let (grove, queues) = (&self.grove, &self.grove.queues);
         let mut tasks = JoinSet::new();
@@ -282,9 +288,9 @@ impl Operator {
         seen.pods.synced().await;
         seen.topologies.synced().await;
         seen.kueue.topologies.synced().await;
-        // A node that is not known yet would look as if it were gone.
+        // A node that is not known yet would look as if it were gone. Where nodes may not be listed, the rest works without.
         if self.grove.looks_at_nodes() {
-            seen.nodes.synced().await;
+            seen.nodes.synced_or_denied().await;
         }
     }
 }

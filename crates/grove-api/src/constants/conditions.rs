@@ -77,6 +77,8 @@ pub mod nodes_labelled {
     pub const MISSING: &str = "LabelsMissing";
     /// Unknown.
     pub const NO_NODES: &str = "NoNodes";
+    /// Unknown: the operator may not list nodes.
+    pub const NOT_READABLE: &str = "NodesNotReadable";
 }
 
 /// PodGang conditions.

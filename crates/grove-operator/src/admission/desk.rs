@@ -13,6 +13,7 @@ use super::{
     authorizer::Authorizer,
     defaulting::default_set,
     knowledge::{Knowledge, Snapshot},
+    live::{LiveTopology, Lookup, unknown_topology},
     review::{Kind, Request, decode},
     scaling::scale,
     validation::validate,
@@ -32,6 +33,24 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
+/// What becomes of a body.
+pub(super) enum Reply {
+    /// It is answered.
+    Answer(Answer),
+    /// It is refused for a topology that may be younger than the caches: that is asked first.
+    Doubt(Box<Doubt>),
+}
+
+/// A refusal for a topology that nobody knows.
+pub(super) struct Doubt {
+    path: String,
+    request: Request,
+    snapshot: Snapshot,
+    refusal: Verdict,
+    /// Its name.
+    pub(super) topology: String,
+}
+
 impl Desk {
     /// A desk that knows the cluster by `knowledge`; without an authorizer its path is not served.
     pub fn new(knowledge: Arc<dyn Knowledge>, authorizer: Option<Authorizer>) -> Self {
@@ -44,29 +63,41 @@ impl Desk {
     }
 
     /// Reads a review and answers it. What can be read is answered with a review, whatever happens.
-    pub(super) fn answer(&self, path: &str, body: &[u8]) -> Answer {
+    pub(super) fn answer(&self, path: &str, body: &[u8]) -> Reply {
         let request = match decode(body) {
             Ok(request) => request,
-            Err(text) => return Answer { code: StatusCode::BAD_REQUEST, body: text.into_bytes() },
+            Err(text) => {
+                return Reply::Answer(Answer { code: StatusCode::BAD_REQUEST, body: text.into_bytes() });
+            }
         };
-        let verdict = catch_unwind(AssertUnwindSafe(|| {
+        let judged = catch_unwind(AssertUnwindSafe(|| {
             let snapshot = self.knowledge.snapshot(path, &request);
-            self.judge(path, &request, &snapshot)
+            let verdict = self.judge(path, &request, &snapshot);
+            let unknown = unknown_topology(&request, &verdict);
+            (snapshot, verdict, unknown)
         }));
-        let verdict = verdict.unwrap_or_else(|_| {
-            error!(
-                path,
-                kind = request.kind.kind,
-                name = request.name,
-                "admission handler panicked, request denied"
-            );
-            let text = "internal error while checking the object, which is a bug: see the operator's log";
-            Verdict::denied(StatusCode::INTERNAL_SERVER_ERROR, text)
-        });
-        let (kind, name, namespace) = (&request.kind.kind, &request.name, &request.namespace);
-        debug!(path, kind, namespace, name, allowed = verdict.denial.is_none(), "admission");
-        let body = serde_json::to_vec(&verdict.to_review(&request.uid)).unwrap_or_default();
-        Answer { code: StatusCode::OK, body }
+        match judged {
+            Ok((snapshot, refusal, Some(topology))) => {
+                let path = path.to_owned();
+                Reply::Doubt(Box::new(Doubt { path, request, snapshot, refusal, topology }))
+            }
+            Ok((_, verdict, None)) => Reply::Answer(answered(path, &request, &verdict)),
+            Err(_) => Reply::Answer(answered(path, &request, &panicked(path, &request))),
+        }
+    }
+
+    /// Asks the API server for a topology.
+    pub(super) fn look_up<'a>(&'a self, topology: &'a str) -> Lookup<'a> {
+        self.knowledge.look_up(topology)
+    }
+
+    /// Answers a request again, with what was found; the refusal stands where nothing was.
+    pub(super) fn answer_again(&self, doubt: Doubt, found: Option<LiveTopology>) -> Answer {
+        let Doubt { path, request, mut snapshot, refusal, topology } = doubt;
+        let Some(found) = found else { return answered(&path, &request, &refusal) };
+        found.add_to(&mut snapshot.environment, &topology);
+        let verdict = catch_unwind(AssertUnwindSafe(|| self.judge(&path, &request, &snapshot)));
+        answered(&path, &request, &verdict.unwrap_or_else(|_| panicked(&path, &request)))
     }
 
     /// The decision: a pure function of the request and of what is known.
@@ -89,6 +120,19 @@ impl Desk {
             _ => validate(request, snapshot),
         }
     }
+}
+
+fn answered(path: &str, request: &Request, verdict: &Verdict) -> Answer {
+    let (kind, name, namespace) = (&request.kind.kind, &request.name, &request.namespace);
+    debug!(path, kind, namespace, name, allowed = verdict.denial.is_none(), "admission");
+    let body = serde_json::to_vec(&verdict.to_review(&request.uid)).unwrap_or_default();
+    Answer { code: StatusCode::OK, body }
+}
+
+fn panicked(path: &str, request: &Request) -> Verdict {
+    error!(path, kind = request.kind.kind, name = request.name, "admission handler panicked, request denied");
+    let text = "internal error while checking the object, which is a bug: see the operator's log";
+    Verdict::denied(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 /// The only kind that is served there; `None` where it may be any.

@@ -11,7 +11,8 @@ use tracing::warn;
 
 use super::{
     connections::{Connection, Phase},
-    desk::{Answer, Desk},
+    desk::{Answer, Desk, Doubt, Reply},
+    live::LiveTopology,
     server::Limits,
 };
 
@@ -21,6 +22,8 @@ const LARGE: u64 = 256 << 10;
 const LARGE_AT_ONCE: usize = 8;
 /// Reviews that are judged at the same time: that is processor time, and parsed objects in memory.
 const JUDGED_AT_ONCE: usize = 4;
+/// Topologies that the API server is asked for at the same time: whoever names those that do not exist must not keep it busy.
+const LOOKED_UP_AT_ONCE: usize = 4;
 
 /// What all connections share.
 pub(super) struct Intake {
@@ -28,6 +31,7 @@ pub(super) struct Intake {
     limits: Limits,
     large: Semaphore,
     judged: Arc<Semaphore>,
+    looked_up: Semaphore,
 }
 
 /// A request that gets no review as its answer.
@@ -36,7 +40,7 @@ struct Refusal(StatusCode, String);
 impl Intake {
     pub(super) fn new(desk: Desk, limits: Limits) -> Self {
         let (large, judged) = (Semaphore::new(LARGE_AT_ONCE), Arc::new(Semaphore::new(JUDGED_AT_ONCE)));
-        Self { desk, limits, large, judged }
+        Self { desk, limits, large, judged, looked_up: Semaphore::new(LOOKED_UP_AT_ONCE) }
     }
 
     /// Answers one request of a connection.
@@ -113,8 +117,34 @@ impl Intake {
         }
     }
 
-    /// Beside the threads that serve connections: judging is work for the processor, and may take a while.
     async fn judge(&self, path: String, body: Bytes) -> Result<Answer, Refusal> {
+        let doubt = match self.work(move |desk| desk.answer(&path, &body)).await? {
+            Reply::Answer(answer) => return Ok(answer),
+            Reply::Doubt(doubt) => doubt,
+        };
+        let found = self.look_up(&doubt).await;
+        self.work(move |desk| desk.answer_again(*doubt, found)).await
+    }
+
+    /// What the API server says of a topology, if it does in time.
+    async fn look_up(&self, doubt: &Doubt) -> Option<LiveTopology> {
+        let topology = &doubt.topology;
+        let asking = async {
+            let _turn = self.looked_up.acquire().await.ok();
+            self.desk.look_up(topology).await
+        };
+        let found = timeout(self.limits.lookup_time, asking).await;
+        found.unwrap_or_else(|_| {
+            warn!(topology, "the API server did not say in time whether a topology exists");
+            None
+        })
+    }
+
+    /// Beside the threads that serve connections: judging is work for the processor, and may take a while.
+    async fn work<T: Send + 'static>(
+        &self,
+        judge: impl FnOnce(&Desk) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
         let failed =
             |_| Refusal(StatusCode::INTERNAL_SERVER_ERROR, "the review could not be judged".to_owned());
         let turn = Arc::clone(&self.judged).acquire_owned().await;
@@ -122,7 +152,7 @@ impl Intake {
         let judging = spawn_blocking(move || {
             // Until the work is done, also where nobody waits for it any longer.
             let _turn = turn;
-            desk.answer(&path, &body)
+            judge(&desk)
         });
         judging.await.map_err(failed)
     }

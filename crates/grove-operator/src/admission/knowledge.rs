@@ -8,9 +8,11 @@ use grove_api::{
     validation::{Environment, Scheduler, Schedulers},
     wire::PodClique,
 };
+use kube::Client;
 use serde_json::Value;
 
 use super::{
+    live::{self, Lookup},
     review::{Operation, Request},
     scaling::Scaled,
     scheduling::{Scheduling, named, scheduling},
@@ -45,10 +47,15 @@ pub enum Owner {
     LetsGo,
 }
 
-/// Where snapshots come from. It is asked once for each request, and answers without waiting.
+/// Where snapshots come from. One is taken for each request, without waiting.
 pub trait Knowledge: Send + Sync {
     /// What is known now and concerns the request.
     fn snapshot(&self, path: &str, request: &Request) -> Snapshot;
+
+    /// Asks the API server for the topology of this name. Only before a set is refused because nobody knows it.
+    fn look_up<'a>(&'a self, _topology: &'a str) -> Lookup<'a> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// A fixed knowledge, for tests.
@@ -61,6 +68,7 @@ impl Knowledge for Snapshot {
 /// The operator's caches and configuration.
 pub(crate) struct Cluster {
     grove: Arc<Grove>,
+    client: Client,
     schedulers: Schedulers,
     topology_aware: bool,
     default_topology: Option<String>,
@@ -68,12 +76,13 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(grove: Arc<Grove>, loaded: &Loaded) -> Self {
+    pub(crate) fn new(grove: Arc<Grove>, client: Client, loaded: &Loaded) -> Self {
         let active = loaded.profiles.active().iter();
         let active =
             active.map(|it| Scheduler { name: it.name.clone(), topology_aware: it.topology_aware }).collect();
         Self {
             grove,
+            client,
             schedulers: Schedulers { default: loaded.profiles.default_name().to_owned(), active },
             topology_aware: loaded.config.topology_aware(),
             default_topology: loaded.config.default_topology().map(str::to_owned),
@@ -177,6 +186,10 @@ impl Knowledge for Cluster {
             }
             _ => Snapshot { environment: self.environment(), ..Snapshot::default() },
         }
+    }
+
+    fn look_up<'a>(&'a self, topology: &'a str) -> Lookup<'a> {
+        Box::pin(live::read(self.client.clone(), self.grove.seen.kueue.resource(), topology))
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! In the order data flows: `server` accepts connections and `connections` bounds them; `intake` reads a review within
 //! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
-//! functions of the request and of `knowledge`; `scaling` is about
-//! the replicas of cliques and groups; `scheduling` is what a set's scheduler adds; `verdict` is the answer. No handler asks the API server.
+//! functions of the request and of `knowledge`; `scaling` is about the replicas of cliques and groups; `scheduling` is what a
+//! set's scheduler adds; `verdict` is the answer. No handler asks the API server; before a set is refused for a topology that
+//! is in no cache, `intake` does (`live`), and the handler judges again.
 
 mod authorizer;
 mod connections;
@@ -11,6 +12,7 @@ mod defaulting;
 mod desk;
 mod intake;
 mod knowledge;
+mod live;
 mod review;
 mod scaling;
 mod scheduling;
@@ -25,6 +27,7 @@ pub use self::{
     authorizer::Authorizer,
     desk::Desk,
     knowledge::{Knowledge, Owner, Snapshot},
+    live::{LiveTopology, Lookup},
     review::{Operation, Request},
     scaling::Scaled,
     scheduling::Scheduling,

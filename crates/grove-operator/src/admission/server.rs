@@ -45,6 +45,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// Until there is an answer.
     pub answer_time: Duration,
+    /// Until the API server says whether a topology exists; a part of the time for the answer.
+    pub lookup_time: Duration,
     /// For requests under way, when the server ends.
     pub drain_time: Duration,
 }
@@ -60,6 +62,7 @@ impl Default for Limits {
             idle_time: Duration::from_mins(3),
             body_time: Duration::from_secs(5),
             answer_time: Duration::from_secs(5),
+            lookup_time: Duration::from_secs(2),
             drain_time: Duration::from_secs(5),
         }
     }

@@ -1,6 +1,8 @@
 //! Every handler as a function of a request and of what is known.
 
+mod bodies;
 mod knowledge;
+mod live;
 mod scaling;
 mod scheduling;
 mod topology;
@@ -327,58 +329,6 @@ fn the_label_cannot_be_taken_off_to_escape_protection() {
     let snapshot = Snapshot { owner: Owner::Protects, ..Snapshot::default() };
     let verdict = judge(webhooks::AUTHORIZER.path, &request("UPDATE", &new, &old), &snapshot);
     assert_eq!(verdict.denial.map(|it| it.code), Some(403));
-}
-
-/// Panics when it is asked.
-struct Broken;
-
-impl Knowledge for Broken {
-    fn snapshot(&self, _: &str, _: &Request) -> Snapshot {
-        panic!("a bug")
-    }
-}
-
-#[test]
-fn a_panic_is_a_denial_with_the_uid() {
-    let desk = Desk::new(Arc::new(Broken), None);
-    let body = json!({ "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
-        "uid": "u-7", "kind": { "group": "grove.io", "version": "v1alpha1", "kind": "PodCliqueSet" },
-        "operation": "CREATE", "object": set(),
-    } });
-    let answer = desk.answer(webhooks::SET_VALIDATING.path, body.to_string().as_bytes());
-    assert_eq!(answer.code, 200);
-    let review: Value = serde_json::from_slice(&answer.body).unwrap();
-    let response = &review["response"];
-    assert_eq!((&response["uid"], &response["allowed"]), (&json!("u-7"), &json!(false)));
-    assert_eq!(response["status"]["code"], 500);
-}
-
-#[test]
-fn what_is_no_review_is_told_so() {
-    let desk = Desk::new(Arc::new(Snapshot::default()), None);
-    for (body, text) in [
-        ("", "EOF while parsing"),
-        ("{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"Admiss", "EOF while parsing"),
-        ("[]", "the body is not an AdmissionReview"),
-        ("{}", "this is for AdmissionReview of admission.k8s.io/v1"),
-        (r#"{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"}"#, "v1beta1"),
-        (r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}"#, "has no request"),
-        (
-            r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"","operation":"CREATE"}}"#,
-            "no uid",
-        ),
-        (
-            r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"EAT"}}"#,
-            "EAT",
-        ),
-    ] {
-        let answer = desk.answer(webhooks::SET_VALIDATING.path, body.as_bytes());
-        let got = String::from_utf8(answer.body).unwrap();
-        assert_eq!(answer.code, 400);
-        assert!(got.contains(text), "{body}: {got}");
-    }
-    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(desk.answer(webhooks::SET_VALIDATING.path, deep.as_bytes()).code, 400);
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Grove {
         if binding.metadata.deletion_timestamp.is_some() {
             return Ok(Outcome::Done);
         }
-        let domains = self.looks_at_nodes().then(|| self.domains(&binding));
+        let domains = self.knows_nodes().then(|| self.domains(&binding));
         let mut compared = Vec::new();
         let mut trouble = None;
         for (scheduler, own) in self.backends.own_topologies() {
@@ -56,10 +56,13 @@ impl Grove {
         }
         compared.extend(self.without_object(&binding));
         compared.sort_by(|a, b| a.scheduler.cmp(&b.scheduler));
-        let coverage = domains.map(|it| Coverage {
-            nodes: it.nodes(),
-            lacking: it.lacking().map(|(key, count)| (key.to_owned(), count)).collect(),
-        });
+        let coverage = match &domains {
+            Some(it) => {
+                let lacking = it.lacking().map(|(key, count)| (key.to_owned(), count)).collect();
+                Some(Coverage::Counted { nodes: it.nodes(), lacking })
+            }
+            None => self.looks_at_nodes().then_some(Coverage::NotReadable),
+        };
         self.report_binding(&binding, &compared, coverage.as_ref(), trouble.is_none()).await?;
         trouble.map_or(Ok(Outcome::Done), Err)
     }

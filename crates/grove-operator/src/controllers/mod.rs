@@ -131,6 +131,11 @@ impl Grove {
         self.node_loss.is_some() || self.topology_aware
     }
 
+    /// Whether all nodes are known: they are watched, and the API server lets us.
+    pub(crate) fn knows_nodes(&self) -> bool {
+        self.looks_at_nodes() && self.seen.nodes.is_synced()
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }

@@ -32,7 +32,8 @@ impl Grove {
         pods: &[Arc<PodView>],
         read: impl FnOnce(Seen<'_>) -> R,
     ) -> Option<R> {
-        let patience = self.node_loss?;
+        // A node that is not known would look as if it were gone.
+        let patience = self.node_loss.filter(|_| self.knows_nodes())?;
         let names = pods.iter().map(|it| it.fact.node.as_str()).filter(|it| !it.is_empty());
         let known: BTreeMap<&str, Arc<NodeView>> =
             names.filter_map(|it| Some((it, self.seen.nodes.get("", it)?))).collect();

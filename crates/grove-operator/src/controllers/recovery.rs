@@ -33,7 +33,7 @@ impl Grove {
         }
         let children = self.children_of(&set);
         let observed = self.observe(&set, &children);
-        match recovery::plan(&observed, self.node_loss) {
+        match recovery::plan(&observed, self.node_loss.filter(|_| self.knows_nodes())) {
             RecoveryPlan::Wait(None) => Ok(Outcome::Done),
             RecoveryPlan::Wait(Some(next)) => Ok(Outcome::After(self.until(next))),
             RecoveryPlan::Finish(restarts) | RecoveryPlan::Restart(restarts) => {

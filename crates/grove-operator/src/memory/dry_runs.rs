@@ -108,8 +108,8 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn refusal(message: &str) -> Option<TemplateRefusal> {
-        Some(TemplateRefusal { clique: "a".to_owned(), message: message.to_owned() })
+    fn refusal(message: &str) -> TemplateRefusal {
+        TemplateRefusal { clique: "a".to_owned(), message: message.to_owned() }
     }
 
     #[tokio::test(start_paused = true)]
@@ -121,15 +121,15 @@ mod tests {
         assert_eq!(ask("g1", "t2"), Replacement::Ask);
         assert!(!memory.dry_run_ended("set", "g1", "t2", None));
         assert_eq!(ask("g1", "t2"), Replacement::Accepted);
-        assert!(memory.dry_run_ended("set", "g1", "t1", refusal("no")));
-        assert_eq!(memory.refused_template("set", "g1"), refusal("no"));
+        assert!(memory.dry_run_ended("set", "g1", "t1", Some(refusal("no"))));
+        assert_eq!(memory.refused_template("set", "g1"), Some(refusal("no")));
         assert_eq!(memory.refused_template("set", "g2"), None);
         for pause in [2, 4, 8, 16, 32, 60, 60] {
             let pause = Duration::from_secs(pause);
             assert_eq!(ask("g1", "t1"), Replacement::Refused(pause));
             tokio::time::sleep(pause).await;
             assert_eq!(ask("g1", "t1"), Replacement::Ask);
-            assert!(!memory.dry_run_ended("set", "g1", "t1", refusal("no")));
+            assert!(!memory.dry_run_ended("set", "g1", "t1", Some(refusal("no"))));
         }
         // Another template is another matter, and what is said of the former counts no more.
         assert_eq!(ask("g2", "t3"), Replacement::Ask);

@@ -147,9 +147,9 @@ pub(super) const TABLE: &[Row] = &[
         Feature::Topology,
         GROUP,
         &["clustertopologybindings"],
-        &["list", "watch"],
+        &["get", "list", "watch"],
         "constraints of sets are held against it, in admission and in conditions; also while placement by topology is off, \
-         to say so",
+         to say so; one that the cache lacks is read before a set is refused for it",
     ),
     everywhere(
         Feature::Topology,
@@ -170,8 +170,9 @@ pub(super) const TABLE: &[Row] = &[
         Feature::Topology,
         "kueue.x-k8s.io",
         &["topologies"],
-        &["list", "watch", "patch"],
-        "sets may be placed by a Topology of Kueue; one that is used is held by a finalizer, and nothing else of it is changed",
+        &["get", "list", "watch", "patch"],
+        "sets may be placed by a Topology of Kueue; one that is used is held by a finalizer, and nothing else of it is changed; \
+         one that the cache lacks is read before a set is refused for it",
     ),
     everywhere(
         Feature::Topology,

@@ -12,6 +12,7 @@ mod client;
 mod files;
 mod keeper;
 mod limits;
+mod lookups;
 mod reviews;
 mod rotation;
 mod stage;

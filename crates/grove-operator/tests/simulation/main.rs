@@ -18,6 +18,7 @@ mod cluster_wide;
 mod deleted_bindings;
 mod deletion;
 mod dry_runs;
+mod forbidden;
 mod herds;
 mod hosts;
 mod hyper_nodes;

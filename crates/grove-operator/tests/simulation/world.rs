@@ -19,6 +19,7 @@ use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    forbidden,
     herds::{self, TOY, Toy},
     hosts::Hosts,
     hyper_nodes,
@@ -68,6 +69,8 @@ pub(crate) struct World {
     pub(crate) topology_aware: bool,
     /// How long requests of operators take until they reach the server, by method and path with query.
     pub(crate) delay: fn(&Method, &str) -> Duration,
+    /// The path that operators may not read.
+    pub(crate) forbidden: Option<&'static str>,
     /// The backends that operators know.
     registry: Registry,
 }
@@ -134,6 +137,7 @@ impl World {
             node_loss: None,
             topology_aware: false,
             delay: |_, _| Duration::ZERO,
+            forbidden: None,
             _collector: collector,
         };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
@@ -150,7 +154,10 @@ impl World {
 
     /// Starts an operator that knows nothing.
     pub(crate) fn start(&mut self) {
-        let client = Client::new(Slow { service: self.server.service(), delay: self.delay }, NAMESPACE);
+        let client = match self.forbidden {
+            None => Client::new(Slow { service: self.server.service(), delay: self.delay }, NAMESPACE),
+            Some(path) => forbidden::client(&self.server, path),
+        };
         let registry = self.registry.clone();
         let config = json!({
             "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": self.scheduler,

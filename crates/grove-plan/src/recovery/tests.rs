@@ -90,8 +90,8 @@ fn broken() -> Deployed {
         deployed = deployed.with(name, "0r@10 1p@100");
         let states = deployed.states();
         let report = CliqueReport { lost: &lost, now: at(100), ..deployed.clique(&states[name]) };
-        let status = status::clique(&report);
-        deployed.cliques.get_mut(name).unwrap().status = Some(status);
+        let lossy = status::clique(&report);
+        deployed.cliques.get_mut(name).unwrap().status = Some(lossy);
     }
     deployed.written_at(100)
 }

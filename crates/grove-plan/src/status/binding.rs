@@ -46,11 +46,16 @@ impl Found {
 
 /// How many nodes can be placed by the levels of a binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Coverage {
-    /// How many nodes there are.
-    pub nodes: usize,
-    /// The label of each level, with the number of nodes that do not have it.
-    pub lacking: Vec<(String, usize)>,
+pub enum Coverage {
+    /// The operator may not list nodes.
+    NotReadable,
+    /// They were counted.
+    Counted {
+        /// How many nodes there are.
+        nodes: usize,
+        /// The label of each level, with the number of nodes that do not have it.
+        lacking: Vec<(String, usize)>,
+    },
 }
 
 /// The status of a binding. `is_acted_on` tells whether its present generation was carried out; `coverage` is there where
@@ -109,11 +114,15 @@ fn condition(compared: &[Compared]) -> Option<Now<'static>> {
 
 /// Without the number of all nodes: it would be another message whenever one comes or goes.
 fn labelled(coverage: &Coverage) -> Now<'static> {
-    use nodes_labelled::{ALL, MISSING, NO_NODES, TYPE};
+    use nodes_labelled::{ALL, MISSING, NO_NODES, NOT_READABLE, TYPE};
 
-    let lacking = coverage.lacking.iter().filter(|it| it.1 > 0);
+    let Coverage::Counted { nodes, lacking } = coverage else {
+        let message = "the operator may not list nodes: grant list and watch on nodes to its service account";
+        return Now { type_: TYPE, status: None, reason: NOT_READABLE, message: message.to_owned() };
+    };
+    let lacking = lacking.iter().filter(|it| it.1 > 0);
     let lacking: Vec<String> = lacking.map(|(key, count)| format!("{key}: {count}")).collect();
-    let (status, reason, message) = if coverage.nodes == 0 {
+    let (status, reason, message) = if *nodes == 0 {
         (None, NO_NODES, "there are no nodes".to_owned())
     } else if lacking.is_empty() {
         (Some(true), ALL, "all nodes have the labels of all levels".to_owned())

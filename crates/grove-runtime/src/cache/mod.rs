@@ -69,9 +69,18 @@ struct Shared<K> {
     listeners: RwLock<Arc<Vec<Listener<K>>>>,
     undecodable: Undecodables,
     prune: OnceLock<fn(&mut K)>,
-    synced: watch::Sender<bool>,
+    first_list: watch::Sender<FirstList>,
     kind: String,
     metrics: KindMetrics,
+}
+
+/// What became of the first list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstList {
+    Awaited,
+    /// The server does not let us list; it is asked again and again.
+    Denied,
+    Complete,
 }
 
 /// Changes that listeners have not heard of yet.
@@ -103,7 +112,7 @@ impl<K: Stored> Cache<K> {
             listeners: RwLock::default(),
             undecodable: Undecodables::default(),
             prune: OnceLock::new(),
-            synced: watch::Sender::new(false),
+            first_list: watch::Sender::new(FirstList::Awaited),
             kind: kind.to_owned(),
             metrics: metrics.of_kind(kind),
         };
@@ -167,13 +176,35 @@ impl<K: Stored> Cache<K> {
 
     /// Whether the first list is complete.
     pub fn is_synced(&self) -> bool {
-        *self.shared.synced.borrow()
+        *self.shared.first_list.borrow() == FirstList::Complete
+    }
+
+    /// Whether nothing is known because the server does not let us list.
+    pub fn is_denied(&self) -> bool {
+        *self.shared.first_list.borrow() == FirstList::Denied
     }
 
     /// Waits until the first list is complete.
     pub async fn synced(&self) {
         // The sender lives in `self`, so waiting cannot fail.
-        let _ = self.shared.synced.subscribe().wait_for(|synced| *synced).await;
+        let _ = self.shared.first_list.subscribe().wait_for(|it| *it == FirstList::Complete).await;
+    }
+
+    /// Waits until the first list is complete, or the server has said that we may not list. For kinds that are good to know
+    /// and not needed.
+    pub async fn synced_or_denied(&self) {
+        let _ = self.shared.first_list.subscribe().wait_for(|it| *it != FirstList::Awaited).await;
+    }
+
+    /// The server does not let us list. What was known before stays.
+    pub fn list_denied(&self) {
+        self.shared.first_list.send_if_modified(|it| {
+            let is_new = *it == FirstList::Awaited;
+            if is_new {
+                *it = FirstList::Denied;
+            }
+            is_new
+        });
     }
 
     /// Drops parts of every object before it is kept; the first call decides.
@@ -204,7 +235,7 @@ impl<K: Stored> Cache<K> {
     /// The list is complete. What is returned only our own writes have shown: the caller must ask the server.
     pub fn relist_ended(&self) -> Vec<Unconfirmed> {
         let unconfirmed = self.change(State::relist_ended);
-        self.shared.synced.send_replace(true);
+        self.shared.first_list.send_replace(FirstList::Complete);
         unconfirmed
     }
 

@@ -120,6 +120,9 @@ where
                     Some(Err(error)) => {
                         self.cache.metrics().restarted();
                         warn!(kind = self.cache.kind(), %error, "watch failed, will be retried");
+                        if is_denied(&error) {
+                            self.cache.list_denied();
+                        }
                         if is_stuck(&error) {
                             return;
                         }
@@ -196,6 +199,11 @@ where
             }
         }
     }
+}
+
+/// Whether the server does not let us list.
+fn is_denied(error: &watcher::Error) -> bool {
+    matches!(error, watcher::Error::InitialListFailed(kube::Error::Api(status)) if status.code == 403)
 }
 
 /// kube's watcher repeats a watch at a version that the server refuses with HTTP 410 for ever; only a new one lists.

@@ -238,3 +238,18 @@ async fn a_guarded_api_keeps_its_namespace() {
     let one = Guarded::api(Api::<ConfigMap>::namespaced(client, "ns"));
     assert_eq!(one.resource_url(), "/api/v1/namespaces/ns/configmaps");
 }
+
+/// Whoever can do without a kind need not wait for a right to list it; when it is given, all is as ever.
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_forbidden_is_told_and_tried_again() {
+    let mut world = World::start(false);
+    world.calls.recv().await.unwrap().refuse(403, "Forbidden", "no right to list");
+    world.cache.synced_or_denied().await;
+    assert!(world.cache.is_denied() && !world.cache.is_synced());
+    world.lists(5, &[object("x", "a", 3)]).await;
+    world.cache.synced().await;
+    assert!(!world.cache.is_denied());
+    // Later refusals change nothing of what is known.
+    world.cache.list_denied();
+    assert!(world.cache.is_synced() && !world.cache.is_denied());
+}

@@ -62,8 +62,6 @@ fn without_topologies_nothing_is_placed_by_them() {
         NestedRequiredTopology, PreferredTopology, RequiredAndPreferredTopology, RequiredTopologyBundle,
         RequiredTopologyGang, RequiredTopologyGroup,
     };
-    let why =
-        "the cluster has no CRD topologies.kai.scheduler that serves v1alpha1: install KAI's Topology CRD";
     let bare = KaiBackend.init(&json!({}), &without_topologies(Kai::V17)).unwrap().capabilities();
     let whole = kai(Kai::V17).capabilities();
     for feature in Feature::ALL {

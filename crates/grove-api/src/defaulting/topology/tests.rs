@@ -40,13 +40,13 @@ fn with_names([of_set, g, a, b]: [&str; 4]) -> PodCliqueSet {
 }
 
 /// Whether these constraints get those names.
-fn assert_named(sent: [&str; 4], old: Option<[&str; 4]>, want: [&str; 4]) {
-    let mut set = with_names(sent);
+fn assert_named(names: [&str; 4], old: Option<[&str; 4]>, want: [&str; 4]) {
+    let mut set = with_names(names);
     default_topology(&mut set, old.map(with_names).as_ref(), Some("dc"));
-    assert_eq!(set, with_names(want), "{sent:?} after {old:?}");
+    assert_eq!(set, with_names(want), "{names:?} after {old:?}");
     let once = set.clone();
     default_topology(&mut set, old.map(with_names).as_ref(), Some("dc"));
-    assert_eq!(set, once, "{sent:?} twice");
+    assert_eq!(set, once, "{names:?} twice");
 }
 
 /// Seed 003: the default is filled in wherever a user names no topology; the broadest constraint has the name for those

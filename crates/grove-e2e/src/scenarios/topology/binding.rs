@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use grove_api::{
-    constants::conditions::{scheduler_topology_drift as drift, topology_levels_unavailable as levels},
+    constants::conditions::scheduler_topology_drift as drift,
     wire::{ClusterTopologyBinding, Condition},
 };
 use kube::{
@@ -102,49 +102,15 @@ pub(super) async fn names_another(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// The binding of a running set is deleted (TAS20): the set says so, runs on and grows without it; when it is back, all is
-/// as before.
-pub(super) async fn goes_and_comes(context: &mut Context) -> Result<()> {
-    context.nodes(Hall::racks(2).nodes(2).gpus(2)).await?;
-    stage::start(context, stage::options(context)).await?;
-    let mut set = stage::set("gang", &[Role::new("a", 2, 2)]);
-    set["spec"]["template"]["topologyConstraint"] =
-        json!({ "topologyName": "floor", "pack": { "required": "rack" } });
-    context.apply(&set.to_string()).await?;
-    stage::ready(context, "gang-", 2).await?;
-    stage::set_says(context, "gang", levels::TYPE, |it| it.reason == levels::ALL_AVAILABLE).await?;
-
-    bindings(context).delete("floor", &DeleteParams::default()).await?;
-    stage::set_says(context, "gang", levels::TYPE, |it| {
-        it.status == "Unknown" && it.reason == levels::NOT_FOUND
-    })
-    .await?;
-    eventually("KAI's object goes with it", SOON, || async {
-        let left = topologies(context).await?.get_opt("floor").await?;
-        ensure!(left.is_none(), "it is there");
-        Ok(())
-    })
-    .await?;
-    set["spec"]["replicas"] = json!(2);
-    context.apply(&set.to_string()).await?;
-    stage::ready(context, "gang-", 4).await?;
-
-    objects::apply_text(&context.client(), stage::FLOOR, None).await?;
-    stage::set_says(context, "gang", levels::TYPE, |it| it.reason == levels::ALL_AVAILABLE).await?;
-    says(context, "floor", |it| it.reason == drift::IN_SYNC).await?;
-    stage::ready(context, "gang-", 4).await?;
-    Ok(())
-}
-
 fn level(domain: &str, key: &str) -> Value {
     json!({ "domain": domain, "key": key })
 }
 
-fn bindings(context: &Context) -> Api<ClusterTopologyBinding> {
+pub(super) fn bindings(context: &Context) -> Api<ClusterTopologyBinding> {
     Api::all(context.client())
 }
 
-async fn topologies(context: &Context) -> Result<Api<DynamicObject>> {
+pub(super) async fn topologies(context: &Context) -> Result<Api<DynamicObject>> {
     let mut kind = json!({ "apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology" });
     objects::api_for(&context.client(), &mut kind, None).await
 }
@@ -156,7 +122,11 @@ fn keys(topology: &DynamicObject) -> Vec<&str> {
 }
 
 /// Waits until a binding says what `wanted` wants.
-async fn says(context: &Context, name: &str, wanted: impl Fn(&Condition) -> bool) -> Result<Condition> {
+pub(super) async fn says(
+    context: &Context,
+    name: &str,
+    wanted: impl Fn(&Condition) -> bool,
+) -> Result<Condition> {
     eventually(&format!("binding {name} says how KAI's object is"), SOON, || async {
         let status = bindings(context).get(name).await?.status.unwrap_or_default();
         let mut conditions = status.conditions.into_iter();

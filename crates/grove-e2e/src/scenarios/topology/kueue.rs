@@ -76,6 +76,10 @@ pub(super) async fn comes_and_goes(context: &mut Context) -> Result<()> {
         Ok(())
     })
     .await?;
+    // What neither kind has is asked for once more, and is refused then.
+    let mut unknown = stage::set("lonely", &[Role::new("a", 1, 1)]);
+    unknown["spec"]["template"]["schedulingPolicyConfig"] = json!({ "topologyName": "halls-of-nobody" });
+    refused(context, &unknown).await?;
     let pods = stage::ready(context, "gang-", 4).await?;
     let racks: BTreeSet<&str> =
         pods.iter().filter_map(|it| it.node.as_deref()?.rsplit_once("-node-")).map(|it| it.0).collect();

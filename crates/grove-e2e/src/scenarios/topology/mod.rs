@@ -1,6 +1,7 @@
 //! Topologies of a cluster, and what schedulers, sets and people are told of them.
 
 mod binding;
+mod deleted;
 mod home;
 mod hyper_nodes;
 mod kueue;
@@ -36,9 +37,15 @@ pub(super) const TABLE: &[Scenario] = &[
     },
     Scenario {
         name: "topology_binding_goes_and_comes",
-        on: &[(Kai, All)],
+        on: &[(Kube, All), (Kai, All)],
         full_only: false,
-        run: |context| Box::pin(binding::goes_and_comes(context)),
+        run: |context| Box::pin(deleted::goes_and_comes(context)),
+    },
+    Scenario {
+        name: "topology_binding_comes_with_its_set",
+        on: &[(Kube, All)],
+        full_only: false,
+        run: |context| Box::pin(deleted::comes_with_its_set(context)),
     },
     Scenario {
         name: "topology_binding_volcano",

@@ -44,7 +44,7 @@ fn cluster() -> (Cluster, Arc<Grove>) {
     let grove = Operator::new(client.clone(), Events::none(), settings, &informers, &queues, metrics).grove();
     found(&grove.backends, "default-scheduler", ready(&client, kube(Kube::Plain)));
     found(&grove.backends, "kai-scheduler", ready(&client, kai()));
-    (Cluster::new(Arc::clone(&grove), &loaded), grove)
+    (Cluster::new(Arc::clone(&grove), client, &loaded), grove)
 }
 
 /// The set as the server has it.

@@ -36,8 +36,11 @@ impl Grove {
             return Ok(Some(unknown(scheduler, &name, why)));
         };
         let Some(domains) = domains else {
-            let why =
-                "nodes are not read: set topologyAwareScheduling.enabled in the operator's configuration";
+            let why = if self.seen.nodes.is_denied() {
+                "the operator may not list nodes"
+            } else {
+                "nodes are not read: set topologyAwareScheduling.enabled in the operator's configuration"
+            };
             return Ok(Some(unknown(scheduler, &name, why.to_owned())));
         };
         let others = self.of_others(binding, cache);

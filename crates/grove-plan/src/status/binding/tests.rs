@@ -109,7 +109,7 @@ fn only_a_change_is_news() {
 fn nodes_that_lack_a_label_are_counted() {
     let said = |nodes: usize, zone: usize, rack: usize| {
         let lacking = vec![("example.com/zone".to_owned(), zone), ("example.com/rack".to_owned(), rack)];
-        let coverage = Coverage { nodes, lacking };
+        let coverage = Coverage::Counted { nodes, lacking };
         let status = binding_status(&binding(&json!({})), &[], Some(&coverage), true, at(1));
         let condition = find(&status.conditions, "NodesLabelled").unwrap().clone();
         assert_eq!(condition.observed_generation, Some(3));
@@ -138,4 +138,12 @@ fn where_nobody_looks_at_nodes_nothing_is_said_of_them() {
         "lastTransitionTime": "2027-01-15T08:00:00Z",
     }] });
     assert!(binding_status(&binding(&before), &[], None, true, at(1)).conditions.is_empty());
+}
+
+/// Nobody should take nodes that may not be looked at for nodes that are not there.
+#[test]
+fn nodes_that_may_not_be_listed_are_told() {
+    let status = binding_status(&binding(&json!({})), &[], Some(&Coverage::NotReadable), true, at(1));
+    let condition = find(&status.conditions, "NodesLabelled").unwrap();
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("Unknown", "NodesNotReadable"));
 }

@@ -29,6 +29,10 @@ pub(super) fn of(cause: &Cause, around: &Around<'_>, obstacles: &[Obstacle]) -> 
             "install what is missing (`grove backends {scheduler}` shows it); Grove then creates the pods"
         )],
         Cause::BackendFailed(words) => failed(words, scheduler),
+        Cause::TopologyNotFound(_) => vec![
+            "create the ClusterTopologyBinding (`grove topology detect` drafts one from the labels of nodes)".to_owned(),
+            "or create the set anew without the required level: it cannot be changed later".to_owned(),
+        ],
         Cause::WaitingForBase => {
             around.base().map(|it| format!("`grove why podgang/{it}` shows what that gang waits for")).into_iter().collect()
         }

@@ -25,6 +25,8 @@ pub(super) enum Cause {
     BackendNotReady(String),
     /// Its scheduler could not be told of it.
     BackendFailed(String),
+    /// It requires a level of a topology that does not exist.
+    TopologyNotFound(String),
     /// The base gang goes first.
     WaitingForBase,
     /// A base gang of another replica goes first.
@@ -91,6 +93,7 @@ impl Cause {
             pod_gang::BACKEND_FAILED => Self::BackendFailed(words),
             pod_gang::NOT_HONOURED => Self::NotHonoured(words),
             pod_gang::UNSCHEDULABLE => Self::NoPlace(words),
+            pod_gang::TOPOLOGY_NOT_FOUND => Self::TopologyNotFound(words),
             pod_gang::WAITING_FOR_BASE => Self::WaitingForBase,
             pod_gang::WAITING_FOR_OTHERS => Self::WaitingForOthers(words),
             pod_gang::BACKEND_NOT_READY => unready(around).unwrap_or(Self::BackendNotReady(words)),
@@ -114,6 +117,7 @@ impl Cause {
             Self::PodsRefused(words) => format!("its pods cannot be created: {words}"),
             Self::PodsMissing(words)
             | Self::BackendNotReady(words)
+            | Self::TopologyNotFound(words)
             | Self::NotHonoured(words)
             | Self::WaitingForOthers(words) => words.clone(),
             Self::BackendNotConfigured => {
@@ -153,6 +157,7 @@ impl Cause {
             Self::BackendNotConfigured => "backendNotConfigured",
             Self::BackendNotReady(_) => "backendNotReady",
             Self::BackendFailed(_) => "backendFailed",
+            Self::TopologyNotFound(_) => "topologyNotFound",
             Self::WaitingForBase => "waitingForBase",
             Self::WaitingForOthers(_) => "waitingForOthers",
             Self::HeldByOthers(_) => "heldByOthers",

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::status::SetState;
 
 #[test]
 fn a_changed_template_that_waits_is_said() {
@@ -27,10 +28,14 @@ fn a_refused_template_is_said() {
     let said = |now: i64| {
         let update =
             UpdateSeen { refused: Some("PodClique inf-0-fe: no".to_owned()), ..UpdateSeen::default() };
-        let begun = crate::status::set(&SetReport { now: at(10), ..deployed.report() });
+        let begun = crate::status::set(&SetReport { state: deployed.state_at(10), ..deployed.report() });
         let mut set = deployed.set.clone();
         set.status = Some(begun);
-        let got = crate::status::set(&SetReport { set: &set, update, now: at(now), ..deployed.report() });
+        let got = crate::status::set(&SetReport {
+            state: SetState { set: &set, ..deployed.state_at(now) },
+            update,
+            ..deployed.report()
+        });
         (said(&got, "UpdateInProgress").unwrap(), message(&got.conditions, "UpdateInProgress").to_owned())
     };
     let (reason, words) = said(11);

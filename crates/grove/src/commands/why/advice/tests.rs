@@ -154,6 +154,7 @@ fn each_cause_has_its_advice() {
         (Cause::BackendFailed(words("no queue: label the PodCliqueSet")), "create the queue"),
         (Cause::BackendFailed(words(no_right)), "grant the operator that permission"),
         (Cause::BackendFailed(words("no HyperNode has the tierName")), "fix the cause named above"),
+        (Cause::TopologyNotFound(words("")), "create the ClusterTopologyBinding"),
         (Cause::HeldByOthers(words("example.com/q")), "find the controller that set the gate example.com/q"),
         (Cause::NotLetGo, "if this does not change, look at `kubectl describe podgang chat-0`"),
         (

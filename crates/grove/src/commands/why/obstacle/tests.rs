@@ -36,11 +36,14 @@ fn found(
     Obstacle::all(&question).iter().map(|it| (it.kind(), it.text(), it.fix())).collect()
 }
 
+/// Title, the scheduler's message, GPUs asked for, the nodes; then kind, text and fix of the obstacle.
+type Row = (&'static str, &'static str, u32, Vec<Node>, (&'static str, &'static str, &'static str));
+
 /// Messages as kube-scheduler 1.37 writes them for nodes in that state.
 #[test]
 fn each_has_its_cause_and_its_fix_with_numbers() {
     let group = "pod group is unschedulable, minCount (3) cannot be satisfied: 1 scheduled, 1 remaining";
-    let rows: Vec<(&str, &str, u32, Vec<Node>, (&str, &str, &str))> = vec![
+    let rows: Vec<Row> = vec![
         (
             "cordoned nodes",
             "0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) were unschedulable.",

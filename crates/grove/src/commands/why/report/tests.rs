@@ -73,6 +73,12 @@ fn each_condition_has_its_cause_and_sentence() {
             "scheduler backend \"x\" is not ready: no CRD",
         ),
         (
+            vec![waits("ClusterTopologyNotFound", "pods stay gated: a level of topology \"dc\" is required")],
+            State::Waiting,
+            "topologyNotFound",
+            "pods stay gated: a level of topology \"dc\" is required",
+        ),
+        (
             vec![waits("SchedulerBackendFailed", "no queue")],
             State::Waiting,
             "backendFailed",
