@@ -166,6 +166,12 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     };
     stop.cancel();
     end_of_watching.cancel();
+    end(servers).await;
+    result
+}
+
+/// Waits until the last requests to us are answered.
+async fn end(mut servers: JoinSet<std::io::Result<()>>) {
     let ending = async {
         while let Some(server) = servers.join_next().await {
             if let Ok(Err(cause)) = server {
@@ -176,7 +182,6 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     if tokio::time::timeout(LAST_ANSWERS, ending).await.is_err() {
         warn!("some requests to us were not answered");
     }
-    result
 }
 
 /// Sees to the certificate of admission until `stop`.

@@ -18,12 +18,12 @@ fn topology() -> Topology {
     Topology { name: "dc".to_owned(), levels: vec![level("zone"), level("rack")] }
 }
 
-fn pack(pack: Value) -> Value {
+fn pack(pack: &Value) -> Value {
     json!({ "topologyName": "dc", "pack": pack })
 }
 
 /// A gang of clique `a` and group `g` of clique `b`, of a set with this in its template.
-fn scene(place: Place<'static>, part: Value) -> Scene {
+fn scene(place: Place<'static>, part: &Value) -> Scene {
     let mut scene = Scene::new("a=1/1 b=1/1 | g=2/1:b", place);
     let mut template = serde_json::to_value(&scene.set.spec.template).unwrap();
     for (pointer, value) in part.as_object().unwrap() {
@@ -42,19 +42,19 @@ fn placed(mut scene: Scene) -> Scene {
 }
 
 fn requires_rack() -> Value {
-    json!({ "/topologyConstraint": pack(json!({ "required": "rack" })) })
+    json!({ "/topologyConstraint": pack(&json!({ "required": "rack" })) })
 }
 
 #[test]
 fn a_gang_keeps_its_required_levels_when_its_topology_goes() {
     let deep = json!({
-        "/topologyConstraint": pack(json!({ "required": "zone", "preferred": "rack" })),
-        "/podCliqueScalingGroups/0/topologyConstraint": pack(json!({ "required": "rack" })),
-        "/cliques/0/topologyConstraint": pack(json!({ "preferred": "rack" })),
+        "/topologyConstraint": pack(&json!({ "required": "zone", "preferred": "rack" })),
+        "/podCliqueScalingGroups/0/topologyConstraint": pack(&json!({ "required": "rack" })),
+        "/cliques/0/topologyConstraint": pack(&json!({ "preferred": "rack" })),
     });
-    let of_clique = json!({ "/cliques/0/topologyConstraint": pack(json!({ "required": "rack" })) });
+    let of_clique = json!({ "/cliques/0/topologyConstraint": pack(&json!({ "required": "rack" })) });
     let of_group =
-        json!({ "/podCliqueScalingGroups/0/topologyConstraint": pack(json!({ "required": "rack" })) });
+        json!({ "/podCliqueScalingGroups/0/topologyConstraint": pack(&json!({ "required": "rack" })) });
     let policy = json!({ "/schedulingPolicyConfig": {
         "topologyName": "dc",
         "networkPackGroupConfigs": [
@@ -62,7 +62,7 @@ fn a_gang_keeps_its_required_levels_when_its_topology_goes() {
         ],
     } });
     for part in [deep, of_clique, of_group, policy, requires_rack()] {
-        let mut scene = placed(scene(Place::Base { replica: 0 }, part));
+        let mut scene = placed(scene(Place::Base { replica: 0 }, &part));
         let before = scene.gang.clone();
         assert!(before.metadata.annotations.as_ref().is_some_and(|it| it["grove.io/topology-name"] == "dc"));
         scene.topology_missing = true;
@@ -79,7 +79,7 @@ fn a_gang_keeps_its_required_levels_when_its_topology_goes() {
 /// Its pods would be placed anywhere, and nothing would bring them together again.
 #[test]
 fn a_gang_that_was_made_without_its_topology_is_held_until_it_is_there() {
-    let mut scene = scene(Place::Base { replica: 0 }, requires_rack());
+    let mut scene = scene(Place::Base { replica: 0 }, &requires_rack());
     scene.topology_missing = true;
     scene.told = crate::gang::Told::No;
     scene.pods(&[("a", "0g"), ("b", "0g")]);
@@ -106,24 +106,24 @@ fn only_gangs_of_which_a_level_is_required_are_held() {
         ("the set", requires_rack(), [true, true]),
         (
             "a preferred level",
-            json!({ "/topologyConstraint": pack(json!({ "preferred": "rack" })) }),
+            json!({ "/topologyConstraint": pack(&json!({ "preferred": "rack" })) }),
             [false, false],
         ),
         (
             "the group",
-            json!({ "/podCliqueScalingGroups/0/topologyConstraint": pack(json!({ "required": "rack" })) }),
+            json!({ "/podCliqueScalingGroups/0/topologyConstraint": pack(&json!({ "required": "rack" })) }),
             [true, true],
         ),
         (
             "a clique that the scaled gang does not have",
-            json!({ "/cliques/0/topologyConstraint": pack(json!({ "required": "rack" })) }),
+            json!({ "/cliques/0/topologyConstraint": pack(&json!({ "required": "rack" })) }),
             [true, false],
         ),
         (
             "the group's preferred level instead of the set's required one",
             json!({
-                "/topologyConstraint": pack(json!({ "required": "zone" })),
-                "/podCliqueScalingGroups/0/topologyConstraint": pack(json!({ "preferred": "rack" })),
+                "/topologyConstraint": pack(&json!({ "required": "zone" })),
+                "/podCliqueScalingGroups/0/topologyConstraint": pack(&json!({ "preferred": "rack" })),
             }),
             [true, false],
         ),
@@ -139,7 +139,7 @@ fn only_gangs_of_which_a_level_is_required_are_held() {
     ];
     for (what, part, want) in rows {
         let held = [Place::Base { replica: 0 }, SCALED].map(|place| {
-            let mut scene = scene(place, part.clone());
+            let mut scene = scene(place, &part);
             scene.topology_missing = true;
             let held = is_held(&scene.seen());
             assert_eq!(why_held(&scene.seen()).is_some(), held, "{what}");
@@ -154,7 +154,7 @@ fn only_gangs_of_which_a_level_is_required_are_held() {
 /// Where an earlier operator dropped the constraints of a gang that runs, its replacements come as they did.
 #[test]
 fn a_gang_that_runs_without_its_topology_is_not_held() {
-    let mut scene = scene(Place::Base { replica: 0 }, requires_rack());
+    let mut scene = scene(Place::Base { replica: 0 }, &requires_rack());
     scene.topology_missing = true;
     scene.pods(&[("a", "0b"), ("b", "0g")]);
     assert!(!is_held(&scene.seen()));
@@ -165,8 +165,8 @@ fn a_gang_that_runs_without_its_topology_is_not_held() {
 /// Where nothing is required, a scheduler that no longer knows the topology must not hold up the pods.
 #[test]
 fn preferred_levels_go_with_their_topology() {
-    let wish = json!({ "/topologyConstraint": pack(json!({ "preferred": "rack" })) });
-    let mut scene = placed(scene(Place::Base { replica: 0 }, wish));
+    let wish = json!({ "/topologyConstraint": pack(&json!({ "preferred": "rack" })) });
+    let mut scene = placed(scene(Place::Base { replica: 0 }, &wish));
     assert!(scene.gang.spec.topology_constraint.is_some());
     scene.topology_missing = true;
     scene.step(1);

@@ -91,12 +91,14 @@ const BOTH: &[&str] = &["fe", "dec"];
 const RUNS: bool = false;
 const PAUSED: bool = true;
 
-/// Every row: paused or not, whose hash is noted, what changed since, what is kept, which PodCliques are there.
+/// Paused or not, whose hash is noted, what changed since, what is kept, which PodCliques are there; what is in force.
+type Row<'a> = (bool, Option<&'a str>, &'a [&'a str], &'a str, &'a [&'a str], &'a str);
+
 #[test]
 fn template_in_force() {
     let used = used();
     let ours = hash::generation(&used);
-    let rows: &[(bool, Option<&str>, &[&str], &str, &[&str], &str)] = &[
+    let rows: &[Row<'_>] = &[
         // The first template, also of a set that is paused from the beginning.
         (RUNS, None, &[], "-", &[], "Current"),
         (PAUSED, None, &[], "-", &[], "Current"),

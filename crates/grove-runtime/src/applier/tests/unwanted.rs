@@ -16,9 +16,9 @@ async fn apply(
     let work = async move {
         let is_wanted =
             || left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1)).is_ok();
-        let applied = applier.apply_while(&owner(), &rendered, &is_wanted).await?;
-        *notes.lock() = applied.is_none();
-        Ok(applied.unwrap_or_default())
+        let outcome = applier.apply_while(&owner(), &rendered, &is_wanted).await?;
+        *notes.lock() = outcome.is_none();
+        Ok(outcome.unwrap_or_default())
     };
     let mut version = 100;
     let server = |line: &str, body: &Value| {
@@ -31,9 +31,9 @@ async fn apply(
         answer["metadata"]["resourceVersion"] = version.to_string().into();
         Ok(answer)
     };
-    let (applied, requests) = desk.serve(work, server).await;
+    let (result, requests) = desk.serve(work, server).await;
     let ended = *ended.lock();
-    (applied.ok().filter(|_| !ended), requests)
+    (result.ok().filter(|_| !ended), requests)
 }
 
 fn level(level: &str) -> Vec<Rendered> {

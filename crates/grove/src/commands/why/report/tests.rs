@@ -26,6 +26,7 @@ fn waits(reason: &'static str, message: &'static str) -> Said {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one table")]
 fn each_condition_has_its_cause_and_sentence() {
     let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a has 0 of at least 1 scheduled");
     let rows: Vec<(Vec<Said>, State, &str, &str)> = vec![
