@@ -68,7 +68,7 @@ fn server() -> (Client, ApiResource) {
         },
     });
     let mut resources = Resources::kubernetes().with_crd(&kueue).unwrap();
-    for crd in CRDS.iter() {
+    for crd in &CRDS {
         resources = resources.with_crd(&crd.to_value()).unwrap();
     }
     let server = ApiServer::new(resources, || Timestamp::from_second(1_800_000_000).unwrap(), 1);
