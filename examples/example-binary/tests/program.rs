@@ -50,7 +50,7 @@ fn it_has_a_table_of_what_it_can_do() {
     assert_eq!(row("feature"), "| feature | 2 or newer | 1 |");
     let answers: Vec<&str> = row("RequiredTopologyGroup").split('|').map(str::trim).collect();
     assert_eq!(answers[2], "native");
-    assert!(answers[3].starts_with("refused ("), "{answers:?}");
+    assert!(answers[3].starts_with("rejected ("), "{answers:?}");
 }
 
 #[test]

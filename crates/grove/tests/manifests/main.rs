@@ -147,7 +147,7 @@ fn parts_that_are_off_are_not_installed() {
 
     let config = configuration("authorizer", "authorizer: { enabled: true }\n");
     let all = objects(&["--no-crds", "--config", config.path()]);
-    assert_eq!(kinds(&all).iter().filter(|it| **it == "ValidatingWebhookConfiguration").count(), 3);
+    assert_eq!(kinds(&all).iter().filter(|it| **it == "ValidatingWebhookConfiguration").count(), 5);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn pods_that_wait_and_pods_that_are_not_ready() {
     let got = text(&draw(&hall(1), &pods, 80));
     assert!(got.contains("  aa··     ····\n"), "{got}");
     assert!(got.contains("  A  a   3 pods of 2 GPUs, 2 without a node   gang g\n"), "{got}");
-    assert!(got.ends_with("a line is a node, lower case: not ready yet\n"), "{got}");
+    assert!(got.ends_with("one line per node, lower case: not ready yet\n"), "{got}");
 }
 
 #[test]

@@ -28,7 +28,8 @@ const VIEW: &[Row] = &[
     (GROUP, SCALES, &["get"]),
     (SCHEDULER_GROUP, &["podgangs"], READ),
     (SCHEDULER_GROUP, &["podgangs/status"], &["get"]),
-    (GROUP, &["clustertopologybindings", "schedulerbackends", "groupingrules"], READ),
+    (GROUP, &["clustertopologybindings", "schedulerbackends"], READ),
+    (SCHEDULER_GROUP, &["groupingrules"], READ),
 ];
 
 const EDIT: &[Row] = &[
