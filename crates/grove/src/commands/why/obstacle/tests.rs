@@ -40,7 +40,7 @@ fn found(
 #[test]
 fn each_has_its_cause_and_its_fix_with_numbers() {
     let group = "pod group is unschedulable, minCount (3) cannot be satisfied: 1 scheduled, 1 remaining";
-    let rows: Vec<(&str, &str, u32, Vec<Node>, (&str, &str, &str))> = vec![
+    let rows = [
         (
             "cordoned nodes",
             "0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) were unschedulable.",
