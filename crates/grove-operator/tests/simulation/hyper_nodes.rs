@@ -268,7 +268,7 @@ async fn what_the_admin_has_made_is_compared_and_left_alone() {
     bind(&world, "halls", &[ZONE, RACK]);
     world.settle().await;
     assert_eq!(tree(&world), ["- 1 - -"]);
-    let words = r#"volcano "halls": no HyperNode has the tierName "example.com/zone"; HyperNode "theirs" is not of this binding, and beside it none are made"#;
+    let words = r#"volcano "halls": no HyperNode has the tierName "example.com/zone"; HyperNode "theirs" does not belong to this binding, so none are created"#;
     assert_eq!(drift(&world, "halls"), ("True".to_owned(), words.to_owned()));
 
     create(&world, HYPER_NODES, of_admin("whole", 2, ZONE));

@@ -37,7 +37,7 @@ async fn a_template_that_breaks_after_a_while_does_not_go_through_all_replicas()
     assert_eq!(serving(&world)["inf-1-fe"], ["engine:2", "engine:2"]);
     assert_eq!(of_last(&world), last);
     let words = words(&world);
-    assert!(words.contains("waits until 3 are available") && words.contains("inf-0-fe has 0"), "{words}");
+    assert!(words.contains("waits until 3 replicas are available") && words.contains("inf-0-fe has 0"), "{words}");
 
     world.unready.clear();
     world.simulate();
@@ -66,7 +66,7 @@ async fn an_update_whose_pods_fail_is_stuck_and_names_them() {
     assert_eq!(serving(&world)["inf-0-fe"], ["engine:1"]);
     assert_eq!(condition(&world, "UpdateInProgress"), "True/ProgressDeadlineExceeded");
     let words = words(&world);
-    assert!(words.contains("waits for pod inf-0-fe-") && words.ends_with(": it failed"), "{words}");
+    assert!(words.contains("waiting for pod inf-0-fe-") && words.ends_with(": failed"), "{words}");
 }
 
 /// Where the API server refuses what comes in the place of a pod, the update says so.
@@ -81,7 +81,7 @@ async fn an_update_whose_pods_are_refused_says_so() {
     world.settle().await;
     assert_eq!(serving(&world)["inf-0-fe"], ["engine:1"]);
     let words = words(&world);
-    assert!(words.contains("waits for PodClique inf-0-fe: ") && words.contains("exceeded quota"), "{words}");
+    assert!(words.contains("waiting for PodClique inf-0-fe: ") && words.contains("exceeded quota"), "{words}");
 }
 
 /// A pod that is taken away where none can be made would be missed until somebody mends the configuration.
