@@ -37,7 +37,10 @@ async fn a_template_that_breaks_after_a_while_does_not_go_through_all_replicas()
     assert_eq!(serving(&world)["inf-1-fe"], ["engine:2", "engine:2"]);
     assert_eq!(of_last(&world), last);
     let words = words(&world);
-    assert!(words.contains("waits until 3 replicas are available") && words.contains("inf-0-fe has 0"), "{words}");
+    assert!(
+        words.contains("waits until 3 replicas are available") && words.contains("inf-0-fe has 0"),
+        "{words}"
+    );
 
     world.unready.clear();
     world.simulate();
@@ -81,7 +84,10 @@ async fn an_update_whose_pods_are_refused_says_so() {
     world.settle().await;
     assert_eq!(serving(&world)["inf-0-fe"], ["engine:1"]);
     let words = words(&world);
-    assert!(words.contains("waiting for PodClique inf-0-fe: ") && words.contains("exceeded quota"), "{words}");
+    assert!(
+        words.contains("waiting for PodClique inf-0-fe: ") && words.contains("exceeded quota"),
+        "{words}"
+    );
 }
 
 /// A pod that is taken away where none can be made would be missed until somebody mends the configuration.
