@@ -18,6 +18,12 @@ const NO_DOMAIN: &str = "no feasible placements found";
 /// Kubernetes 1.37 begins with this where it has given up on a group as a whole.
 const UNSCHEDULABLE: &str = "pod group is unschedulable";
 
+/// Follows what is said of the group, and is added for each group of the gang.
+const PREEMPTION: &str = ", pod group preemption:";
+
+/// Without a required level there is one placement.
+const WHOLE_CLUSTER: &str = "0/1 placements are available, first placement status: ";
+
 /// One sentence about the first group that is refused.
 pub(super) fn explain(gang: &Gang, objects: &[Value]) -> Option<String> {
     let kind = pod_groups().kind;
@@ -36,6 +42,15 @@ pub(super) fn explain(gang: &Gang, objects: &[Value]) -> Option<String> {
 /// One sentence about a PodGroup, if it is refused.
 pub(super) fn explain_group(object: &Value) -> Option<String> {
     Refusal::of(object).map(|it| it.sentence())
+}
+
+/// What a pod is told of its group, whose condition may follow later. It may be about pods or, where groups are nested, about
+/// groups.
+pub(super) fn readable(words: &str) -> String {
+    let (message, _) = words.split_once(PREEMPTION).unwrap_or((words, ""));
+    let message = without_prefix(message.trim());
+    let of_first = message.strip_prefix(WHOLE_CLUSTER).map_or(message, without_prefix);
+    Count::read(of_first).map_or_else(|| cut(&clean(message), MAX_SHOWN), |it| it.of(""))
 }
 
 /// A PodGroup that the scheduler refuses.
@@ -68,9 +83,8 @@ impl<'a> Refusal<'a> {
         let conditions = group.pointer("/status/conditions")?.as_array()?;
         let condition = conditions.iter().find(|it| it["type"] == "PodGroupInitiallyScheduled")?;
         let text = |field: &str| condition[field].as_str().unwrap_or_default().trim();
-        // That nobody could be preempted either is added for each group of the gang.
         let whole = text("message");
-        let (message, preemption) = whole.split_once(", pod group preemption:").unwrap_or((whole, ""));
+        let (message, preemption) = whole.split_once(PREEMPTION).unwrap_or((whole, ""));
         let victims = preemption.split_once("preempting ").and_then(|it| it.1.split_once(" victims"));
         (condition["status"] == "False").then(|| Self {
             group,
@@ -125,7 +139,9 @@ impl<'a> Refusal<'a> {
         let Some((count, rest)) = self.message.split_once(placements) else {
             return Some(Shortage { pods: Some(self.pods(self.message)?), domains: None });
         };
-        let domains = Some(count.strip_prefix("0/")?.parse().ok()?);
+        // Without a level there is one placement, which is the whole cluster.
+        let domains =
+            Some(count.strip_prefix("0/")?.parse().ok()?).filter(|it| *it != 1 || self.level().is_some());
         match without_prefix(rest) {
             // Its own level was tried; what became of the first domain is not said.
             "" if self.level().is_some() => Some(Shortage { pods: None, domains }),
@@ -133,10 +149,18 @@ impl<'a> Refusal<'a> {
         }
     }
 
-    /// Reads `minCount (3) cannot be satisfied: 1 scheduled, 1 remaining`, and `… is not yet satisfied: …`, where the
-    /// remaining pods are not in the queue. The same words about a CompositePodGroup count groups: they have another
-    /// minimum, unless by chance.
+    /// The pods of this group. The same words about a CompositePodGroup count groups: they have another minimum, unless by
+    /// chance.
     fn pods(&self, words: &str) -> Option<Count> {
+        let own = self.group.pointer("/spec/schedulingPolicy/gang/minCount").and_then(Value::as_u64);
+        Count::read(words).filter(|it| own == Some(it.needed))
+    }
+}
+
+impl Count {
+    /// Reads `minCount (3) cannot be satisfied: 1 scheduled, 1 remaining`, and `… is not yet satisfied: …`, where the
+    /// remaining pods are not in the queue.
+    fn read(words: &str) -> Option<Self> {
         let (needed, rest) = words.strip_prefix("minCount (")?.split_once(") ")?;
         let (is_final, rest) = match rest.strip_prefix("cannot be satisfied: ") {
             Some(rest) => (true, rest),
@@ -146,22 +170,26 @@ impl<'a> Refusal<'a> {
         let (remaining, _) = rest.split_once(" remaining")?;
         let needed = needed.parse().ok()?;
         let (scheduled, remaining) = (scheduled.parse::<u64>().ok()?, remaining.parse().ok()?);
-        let own = self.group.pointer("/spec/schedulingPolicy/gang/minCount").and_then(Value::as_u64);
         let fit = if is_final { scheduled.checked_add(remaining)? } else { scheduled };
         let awaited = if is_final { 0 } else { remaining };
-        (own == Some(needed)).then_some(Count { fit, needed, awaited })
+        Some(Self { fit, needed, awaited })
     }
-}
 
-impl Count {
     fn text(&self) -> String {
+        self.of(" pods")
+    }
+
+    fn of(&self, what: &str) -> String {
         let Self { fit, needed, awaited } = self;
-        let few = format!("room for at most {fit} of the {needed} pods that are needed");
+        let few = format!("room for at most {fit} of the {needed}{what} that are needed");
         if *awaited == 0 { few } else { format!("{few}; {awaited} not yet in the scheduling queue") }
     }
 }
 
-fn without_prefix(message: &str) -> &str {
-    let rest = message.strip_prefix(UNSCHEDULABLE).map(|it| it.strip_prefix(", ").unwrap_or(it));
-    rest.unwrap_or(message)
+/// Without the words that every level of the scheduler puts before its own, also twice.
+fn without_prefix(mut message: &str) -> &str {
+    while let Some(rest) = message.strip_prefix(UNSCHEDULABLE) {
+        message = rest.strip_prefix(", ").unwrap_or(rest);
+    }
+    message
 }

@@ -151,4 +151,8 @@ impl Scheduler for Kube {
     fn explain(&self, gang: &Gang, objects: &[Value]) -> Option<String> {
         explain::explain(gang, objects)
     }
+
+    fn readable(&self, words: &str) -> String {
+        explain::readable(words)
+    }
 }

@@ -145,6 +145,15 @@ fn the_prefix_of_kubernetes_1_37_hides_nothing() {
             ),
             format!("{none_of_8}; the first has room for at most 2 of the 4 pods that are needed"),
         ),
+        // As seen on a real cluster: the prefix twice, and one placement where no level is required.
+        (
+            a(),
+            format!(
+                "{prefix}{prefix}0/1 placements are available, first placement status: minCount (4) cannot be satisfied: 2 \
+                 scheduled, 0 remaining"
+            ),
+            "web-0-a: room for at most 2 of the 4 pods that are needed".to_owned(),
+        ),
         // The status of the first domain may be nothing but the prefix.
         (
             at(RACK, a()),
@@ -163,5 +172,29 @@ fn the_prefix_of_kubernetes_1_37_hides_nothing() {
     for (group, message, wanted) in table {
         let refused = seen(group, "False", "Unschedulable", &message);
         assert_eq!(words(&[refused]).as_deref(), Some(wanted.as_str()), "{message}");
+    }
+}
+
+/// A pod hears it before its group does.
+#[test]
+fn what_pods_are_told_is_readable_too() {
+    let prefix = "pod group is unschedulable, ";
+    let none = ", pod group preemption: No preemption victims found for incoming preemptor";
+    let table = [
+        (
+            format!(
+                "{prefix}{prefix}0/1 placements are available, first placement status: minCount (3) cannot be satisfied: 2 \
+                 scheduled, 0 remaining{none}"
+            ),
+            "room for at most 2 of the 3 that are needed",
+        ),
+        (
+            "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.".to_owned(),
+            "0/4 nodes are available: 4 Insufficient nvidia.com/gpu",
+        ),
+        (format!("{prefix}{prefix}no feasible placements found{none}"), "no feasible placements found"),
+    ];
+    for (message, wanted) in table {
+        assert_eq!(TREE.scheduler().readable(&message), wanted, "{message}");
     }
 }

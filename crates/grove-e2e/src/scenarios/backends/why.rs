@@ -47,7 +47,7 @@ pub(super) async fn names_each_obstacle(context: &mut Context) -> Result<()> {
     ensure!(report["help"][0] == fix, "it does not say how to help: {report}");
     // The numbers behind the prefix that kube-scheduler 1.37 puts before them.
     let why = report["why"].as_str().unwrap_or_default();
-    ensure!(why.contains("of the 3 pods that are needed"), "the pods are not counted: {why}");
+    ensure!(why.contains("room for at most 2 of the 3"), "the pods are not counted: {why}");
     ensure!(!why.contains("pod group is unschedulable"), "the prefix is repeated: {why}");
     for node in ["rack-0-node-0", "rack-0-node-1", "rack-1-node-0"] {
         context.cordon(node, false).await?;
