@@ -17,7 +17,7 @@ use crate::{
     scenario::{Context, DEADLINE, eventually},
 };
 
-const DEFINITION: &str = "podgroups.scheduling.run.ai";
+const DEFINITIONS: [&str; 2] = ["podgroups.scheduling.run.ai", "topologies.kai.scheduler"];
 
 /// The newer form is found out from the CRD, and the server keeps every field of it.
 pub(super) async fn form(context: &mut Context) -> Result<()> {
@@ -33,7 +33,9 @@ pub(super) async fn form(context: &mut Context) -> Result<()> {
     context.apply(&set.to_string()).await?;
     let spec = rendered(context).await;
     let definitions: Api<CustomResourceDefinition> = Api::all(context.client());
-    definitions.delete(DEFINITION, &DeleteParams::default()).await?;
+    for name in DEFINITIONS {
+        definitions.delete(name, &DeleteParams::default()).await?;
+    }
     let spec = spec?;
 
     // One of `a`, and of `b` and `c` in each copy.

@@ -24,7 +24,7 @@ pub(super) async fn scaled_gangs_follow(context: &mut Context) -> Result<()> {
     let mut set = stage::set("gang", &[Role::new("a", 2, 2), Role::new("b", 1, 1), Role::new("c", 2, 2)]);
     stage::group(&mut set, "x", &["b", "c"], 1, 1);
     set["spec"]["template"]["topologyConstraint"] =
-        json!({ "topologyName": "floor", "pack": { "required": "block" } });
+        json!({ "topologyName": "floor", "pack": { "required": "block", "preferred": "rack" } });
     context.apply(&set.to_string()).await?;
     let pods = stage::ready(context, "gang-", 5).await?;
     ensure!(pods.iter().all(is_in_second), "the base gang is not in block 1: {pods:?}");
