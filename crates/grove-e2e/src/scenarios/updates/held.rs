@@ -8,7 +8,7 @@ use grove_api::{
     },
     wire::PodClique,
 };
-use k8s_openapi::api::scheduling::v1::PriorityClass;
+use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::{
     Api,
     api::{DeleteParams, PostParams},
@@ -70,7 +70,7 @@ pub(super) async fn paused(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A template that only the API server can refuse (a PriorityClass that does not exist): the update says so before it deletes
+/// A template that only the API server can refuse (a RuntimeClass that does not exist): the update says so before it deletes
 /// a pod, and goes on when the class is there.
 pub(super) async fn refused(context: &mut Context) -> Result<()> {
     context.nodes(Hall::racks(1).nodes(PODS + 2).gpus(1)).await?;
@@ -84,11 +84,11 @@ pub(super) async fn refused(context: &mut Context) -> Result<()> {
     workload::change(&mut set, &["a", "c"], 2);
     for role in ["a", "c"] {
         if let Some(role) = workload::role(&mut set, role) {
-            role["spec"]["podSpec"]["priorityClassName"] = class.clone().into();
+            role["spec"]["podSpec"]["runtimeClassName"] = class.clone().into();
         }
     }
     context.apply(&set.to_string()).await?;
-    let words = format!("no PriorityClass with name {class} was found");
+    let words = format!("RuntimeClass \"{class}\" not found");
     stage::set_says(context, SET, update_in_progress::TYPE, |it| {
         it.reason == update_in_progress::TEMPLATE_REFUSED && it.message.contains(&words)
     })
@@ -97,8 +97,8 @@ pub(super) async fn refused(context: &mut Context) -> Result<()> {
     let lost = changes.iter().find(|it| it.after.as_ref().is_none_or(|it| it.terminating));
     ensure!(lost.is_none(), "a pod was deleted for pods that cannot be created: {lost:?}");
 
-    let classes: Api<PriorityClass> = Api::all(context.client());
-    let object = serde_json::from_value(json!({ "metadata": { "name": class }, "value": 1000 }))?;
+    let classes: Api<RuntimeClass> = Api::all(context.client());
+    let object = serde_json::from_value(json!({ "metadata": { "name": class }, "handler": "runc" }))?;
     classes.create(&PostParams::default(), &object).await?;
     let is_new = |it: &&PodState| it.ready && it.image == workload::image(2);
     // Two pods of the first role, and three in each copy of the group.
