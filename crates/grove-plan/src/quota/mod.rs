@@ -1,7 +1,7 @@
 //! Which gang of a namespace creates pods while a ResourceQuota is exhausted.
 //!
 //! Gangs that all create a part of their pods hold quota that none of them can use. So from the first refusal until no gang
-//! of the namespace lacks pods, one gang creates at a time: the *head*, which is the first in [`order`] of those that lack
+//! of the namespace lacks pods, one gang creates at a time: the *head*, which is the first in `order` of those that lack
 //! pods. Everybody else waits, except that a gang with running pods may always restore its minimum.
 //!
 //! * The head is refused: the last gang in the order that holds gated pods without having its minimum deletes them

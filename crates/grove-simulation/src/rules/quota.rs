@@ -34,13 +34,17 @@ pub(crate) fn nobody_waits_in_vain(cluster: &Cluster) -> Result<(), Broken> {
     pods.retain(|it| !matches!(text(it, "/status/phase"), "Failed" | "Succeeded"));
     let gangs = cluster.list(GANGS);
     let lacks = |name: &str| gangs.iter().any(|it| it.name() == name && missing(it, &pods));
-    let is_idle = |pod: &Object| is_gated(pod) && lacks(pod.label(labels::POD_GANG).unwrap_or_default());
+    let runs = |gang: &str| pods.iter().any(|it| it.label(labels::POD_GANG) == Some(gang) && !is_gated(it));
+    // A gang that runs keeps the pods that it has for the repair of its minimum.
+    let is_idle = |pod: &Object| {
+        let gang = pod.label(labels::POD_GANG).unwrap_or_default();
+        is_gated(pod) && lacks(gang) && !runs(gang)
+    };
     let used = pods.iter().filter(|it| !is_idle(it)).count() as u64;
     let free = u64::saturating_sub(hard, used);
     for gang in gangs.iter().filter(|it| !it.is_terminating() && missing(it, &pods)) {
-        let runs = |it: &Object| it.label(labels::POD_GANG) == Some(gang.name()) && !is_gated(it);
         let base = base_of(cluster, gang);
-        if pods.iter().any(|it| runs(it)) || base.is_some_and(|base| lacks(&base)) {
+        if runs(gang.name()) || base.is_some_and(|base| lacks(&base)) {
             continue;
         }
         let needed: u64 = minima(gang).map(|(_, minimum)| minimum).sum();
