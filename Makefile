@@ -56,8 +56,8 @@ guards: build-xtask ## Take away each guard against a known bug and see its test
 	@$(XTASK) guards $(ONLY)
 
 .PHONY: guards-changed
-guards-changed: build-xtask ## Likewise those in files that the last ten commits changed, for five minutes at most
-	@$(XTASK) guards --changed 10 --minutes 5
+guards-changed: build-xtask ## Likewise those in files that the last ten commits changed, for four minutes at most
+	@$(XTASK) guards --changed 10 --minutes 4
 
 .PHONY: guards-page
 guards-page: build-xtask ## Write the table of docs/guards.md from xtask/guards
