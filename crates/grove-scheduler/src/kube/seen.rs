@@ -47,6 +47,10 @@ impl GroupReader for Groups {
     fn part_of(&self, _: &Value, _: &Pod) -> Option<String> {
         None
     }
+
+    fn readable(&self, words: &str) -> String {
+        explain::readable(words)
+    }
 }
 
 #[cfg(test)]

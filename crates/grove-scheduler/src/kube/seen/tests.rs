@@ -27,6 +27,12 @@ fn groups_as_kube_scheduler_reads_them() {
 }
 
 #[test]
+fn what_is_said_of_a_pod_is_readable() {
+    let words = "pod group is unschedulable, minCount (3) cannot be satisfied: 1 scheduled, 1 remaining";
+    assert_eq!(Groups.readable(words), "room for at most 2 of the 3 that are needed");
+}
+
+#[test]
 fn a_pod_names_its_group() {
     let pod =
         |spec: &Value| -> Pod { serde_json::from_value(json!({ "metadata": {}, "spec": spec })).unwrap() };

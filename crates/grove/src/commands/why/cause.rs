@@ -4,7 +4,7 @@ use grove_api::constants::conditions::{self as names, pod_gang, scheduler_backen
 use serde::Serialize;
 
 use super::{
-    facts::{Around, Gate, gate, refusal},
+    facts::{Around, Gate, gate},
     words::is_of_api_server,
 };
 
@@ -198,8 +198,8 @@ fn incomplete(around: &Around<'_>, words: String) -> Cause {
 
 /// Its scheduler was told of it, and has not said a word about the whole of it.
 fn unanswered(around: &Around<'_>, words: String) -> Cause {
-    if let Some(refused) = around.pods().find_map(refusal) {
-        return Cause::NoPlace(refused.to_owned());
+    if let Some(refused) = around.pods().find_map(|it| around.facts.said_of(it)) {
+        return Cause::NoPlace(refused);
     }
     let gates: Vec<Option<Gate<'_>>> = around.pods().map(gate).collect();
     let foreign = gates.iter().find_map(|it| match it {

@@ -9,6 +9,7 @@ use grove_api::{
     },
     wire::{Condition, PodGang, SchedulerBackend},
 };
+use grove_scheduler::Registry;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 
@@ -32,12 +33,22 @@ pub(super) struct Facts {
     pub(super) nodes: Option<Vec<Node>>,
     /// `None`: they may not be read, or there are none in this cluster.
     pub(super) backends: Option<Vec<SchedulerBackend>>,
+    /// Reads what schedulers say of pods.
+    pub(super) registry: Registry,
 }
 
 impl Facts {
     /// Whether a gang was asked about.
     pub(super) fn is_asked(&self, gang: &PodGang) -> bool {
         self.gang.as_ref().is_none_or(|name| gang.name_any() == *name)
+    }
+
+    /// What the scheduler says of a pod that has no place, as one readable sentence.
+    pub(super) fn said_of(&self, pod: &Pod) -> Option<String> {
+        let words = refusal(pod)?;
+        let scheduler = pod.spec.as_ref().and_then(|it| it.scheduler_name.as_deref()).unwrap_or_default();
+        let reader = self.registry.get(scheduler).and_then(|it| it.groups());
+        Some(reader.map_or_else(|| words.to_owned(), |it| it.readable(words)))
     }
 }
 
@@ -144,7 +155,7 @@ pub(super) fn node(pod: &Pod) -> Option<&str> {
     pod.spec.as_ref()?.node_name.as_deref().filter(|it| !it.is_empty())
 }
 
-/// What the scheduler says of a pod that has no place.
+/// What the scheduler says of a pod that has no place, to the letter.
 pub(super) fn refusal(pod: &Pod) -> Option<&str> {
     let conditions = pod.status.as_ref()?.conditions.as_ref()?;
     let refused = conditions.iter().find(|it| {

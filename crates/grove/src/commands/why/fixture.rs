@@ -117,5 +117,6 @@ pub(super) fn chat() -> Facts {
         ],
         nodes: None,
         backends: Some(vec![backend("default-scheduler", "True", "BackendInitialized", "")]),
+        registry: grove_scheduler::builtin::builtin(),
     }
 }

@@ -140,7 +140,7 @@ async fn told(
     if let Target::Other(kind, name) = target {
         return workload::object(cluster, namespace, registry, (kind, name), output).await;
     }
-    match read::read(cluster, namespace, target).await? {
+    match read::read(cluster, namespace, registry, target).await? {
         Answer::Missing => Ok(None),
         Answer::Foreign(pod) => workload::pod(cluster, namespace, registry, &pod, output).await.map(Some),
         Answer::Gangs(facts) => {

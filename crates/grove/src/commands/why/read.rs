@@ -6,6 +6,7 @@ use grove_api::{
     constants::{conditions::pod_gang, labels},
     wire::{PodCliqueSet, PodGang, SchedulerBackend},
 };
+use grove_scheduler::Registry;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client, Resource, ResourceExt, api::ListParams, core::NamespaceResourceScope};
 use serde::de::DeserializeOwned;
@@ -24,9 +25,15 @@ pub(super) enum Answer {
 }
 
 /// Asks about gangs.
-pub(super) async fn read(cluster: &Cluster, namespace: &str, target: &Target) -> io::Result<Answer> {
+pub(super) async fn read(
+    cluster: &Cluster,
+    namespace: &str,
+    registry: &Registry,
+    target: &Target,
+) -> io::Result<Answer> {
     let place = Place { cluster, namespace };
-    let mut facts = Facts { namespace: namespace.to_owned(), ..Facts::default() };
+    let registry = registry.clone();
+    let mut facts = Facts { namespace: namespace.to_owned(), registry, ..Facts::default() };
     match target {
         Target::Set(name) => {
             if place.named::<PodCliqueSet>(name).await?.is_none() {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     advice,
     cause::{Cause, State},
-    facts::{Around, Facts, Gate, gate, node, refusal},
+    facts::{Around, Facts, Gate, gate, node},
     obstacle::Obstacle,
 };
 use crate::columns::cut;
@@ -120,7 +120,7 @@ impl PodSaid {
         } else if let Some(node) = node(pod) {
             format!("scheduled on node {node}")
         } else {
-            match (gate(pod), refusal(pod)) {
+            match (gate(pod), facts.said_of(pod)) {
                 (Some(Gate::Foreign(gate)), _) => {
                     format!("it has the scheduling gate {gate}, which Grove does not manage")
                 }

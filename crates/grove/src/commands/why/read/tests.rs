@@ -57,7 +57,7 @@ fn names<K: kube::Resource>(objects: &[K]) -> Vec<String> {
 }
 
 async fn gangs(cluster: &Cluster, target: &str) -> Option<Facts> {
-    match read(cluster, "default", &target.parse().unwrap()).await.unwrap() {
+    match read(cluster, "default", &Registry::default(), &target.parse().unwrap()).await.unwrap() {
         Answer::Gangs(facts) => Some(*facts),
         Answer::Foreign(_) | Answer::Missing => None,
     }
@@ -94,7 +94,8 @@ async fn what_belongs_to_what_was_asked_about() {
 #[tokio::test]
 async fn a_pod_of_nobody_is_another_s() {
     let cluster = filled("").await;
-    let answer = read(&cluster, "default", &Target::Pod("alone".to_owned())).await.unwrap();
+    let answer =
+        read(&cluster, "default", &Registry::default(), &Target::Pod("alone".to_owned())).await.unwrap();
     assert!(matches!(answer, Answer::Foreign(pod) if pod.name_any() == "alone"));
 }
 
@@ -122,7 +123,7 @@ async fn only_who_is_refused_does_without_backends() {
 #[tokio::test]
 async fn a_cluster_without_our_kinds_is_told() {
     let cluster = cluster(&ApiServer::new(Resources::kubernetes(), || Timestamp::UNIX_EPOCH, 1));
-    let answer = read(&cluster, "default", &Target::Set("chat".to_owned())).await;
+    let answer = read(&cluster, "default", &Registry::default(), &Target::Set("chat".to_owned())).await;
     let error = answer.err().unwrap().to_string();
     assert!(error.contains("grove crds | kubectl apply"), "{error}");
 }

@@ -192,6 +192,16 @@ fn without_words_of_the_scheduler_the_pods_tell() {
     ] }))
     .unwrap();
     assert_eq!(said(&refused).why, "default-scheduler cannot place it: 0/2 nodes are available");
+    // Before the operator has read the PodGroup, what kube-scheduler 1.37 says of a pod is read as well.
+    let whole = "pod group is unschedulable, pod group is unschedulable, 0/1 placements are available, first placement status: \
+                 minCount (3) cannot be satisfied: 2 scheduled, 0 remaining, pod group preemption: No preemption victims \
+                 found for incoming preemptor";
+    let conditions = refused.pods[0].status.as_mut().and_then(|it| it.conditions.as_mut()).unwrap();
+    conditions[0].message = Some(whole.to_owned());
+    let few = "room for at most 2 of the 3 that are needed";
+    assert_eq!(said(&refused).why, format!("default-scheduler cannot place it: {few}"));
+    let of_pod = Report::of(&Facts { pod: Some("p".to_owned()), ..refused.clone() }).pod.unwrap();
+    assert_eq!(of_pod.why, format!("the scheduler cannot place it: {few}"));
     // A gated pod is not unschedulable, and a pod that goes says nothing.
     refused.pods[0].metadata.deletion_timestamp =
         serde_json::from_value(json!("2027-01-01T00:00:00Z")).unwrap();
