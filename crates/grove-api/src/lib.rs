@@ -10,7 +10,7 @@ pub mod limits;
 pub mod manifest;
 mod messages;
 pub mod names;
-mod quantity;
+pub mod quantity;
 pub mod review;
 pub mod schema;
 pub mod validation;

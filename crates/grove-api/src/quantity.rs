@@ -1,7 +1,5 @@
 //! Quantities such as `500m` and `8Gi`, by their value.
 
-use std::cmp::Ordering;
-
 /// Exponent of ten of a decimal suffix.
 const DECIMAL: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
@@ -11,12 +9,12 @@ const BINARY: [(&str, u32); 6] = [("Ki", 1), ("Mi", 2), ("Gi", 3), ("Ti", 4), ("
 const PLACES: i32 = 9;
 
 /// The value of a quantity, in billionths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Amount(i128);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Amount(i128);
 
 impl Amount {
     /// `None` where the text is no quantity, or one that is larger or finer than can be told.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let end = text.find(|it: char| !it.is_ascii_digit() && !"+-.".contains(it)).unwrap_or(text.len());
         let (number, suffix) = text.split_at(end);
@@ -45,10 +43,6 @@ impl Amount {
     pub(crate) fn is_whole(self) -> bool {
         self.0 % 10_i128.pow(PLACES.unsigned_abs()) == 0
     }
-
-    pub(crate) fn cmp(&self, other: &Self) -> Ordering {
-        self.0.cmp(&other.0)
-    }
 }
 
 #[cfg(test)]
@@ -61,7 +55,7 @@ mod tests {
             [("500m", "1"), ("1", "1001m"), ("1G", "1Gi"), ("-1", "0"), ("1023Mi", "1Gi"), ("1e3", "1001")]
         {
             let (less, more) = (Amount::parse(less).unwrap(), Amount::parse(more).unwrap());
-            assert_eq!(less.cmp(&more), Ordering::Less);
+            assert!(less < more);
         }
         for (one, same) in [("1", "1000m"), ("4Gi", "4096Mi"), ("2E", "2e18"), ("0.5", ".5"), ("+1", "1.0")] {
             assert_eq!(Amount::parse(one).unwrap(), Amount::parse(same).unwrap(), "{one}");

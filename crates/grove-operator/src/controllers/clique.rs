@@ -89,13 +89,12 @@ impl Grove {
         if limit < allowed {
             self.queues.quotas.add(key.namespace.clone());
         }
-        let there = facts.iter().filter(|it| !it.terminating).count();
-        let cannot_be_made_again = allowed == 0 || (limit < allowed && there > limit as usize);
+        let existing = facts.iter().filter(|it| !it.terminating).count();
+        let can_replace = !waits && pods::can_recreate(allowed, limit, existing);
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             minimum: layout::spec_minimum(&clique.spec),
-            // What cannot be made again is not taken away.
-            outdated: if waits || cannot_be_made_again { Outdated::Stay } else { outdated_pods(set, clique) },
+            outdated: if can_replace { outdated_pods(set, clique) } else { Outdated::Stay },
             core: self.core_of(set, clique),
             hash: template_hash(&clique.metadata),
             may_complete: pods::may_complete(clique),

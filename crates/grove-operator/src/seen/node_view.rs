@@ -3,21 +3,23 @@
 //! Every field of the wire is optional here, as for pods.
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
 use grove_api::constants::taints;
 use grove_plan::nodes::{NodeFact, Taint};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
-use kube::core::ClusterResourceScope;
+use k8s_openapi::{
+    api::core::v1::Node,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time},
+};
 use parking_lot::Mutex;
 use serde::Deserialize;
 
 /// A node as it is kept.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, kube::Resource)]
 #[serde(from = "Wire")]
+#[resource(inherit = Node)]
 pub(crate) struct NodeView {
     /// Name, UID, version; nothing else.
     pub(crate) metadata: ObjectMeta,
@@ -51,30 +53,6 @@ fn kept_once(key: String) -> Arc<str> {
     let key: Arc<str> = key.into();
     keys.insert(Arc::clone(&key));
     key
-}
-
-impl kube::Resource for NodeView {
-    type DynamicType = ();
-    type Scope = ClusterResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        "Node".into()
-    }
-    fn group((): &()) -> Cow<'_, str> {
-        "".into()
-    }
-    fn version((): &()) -> Cow<'_, str> {
-        "v1".into()
-    }
-    fn plural((): &()) -> Cow<'_, str> {
-        "nodes".into()
-    }
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 }
 
 #[derive(Deserialize, Default)]

@@ -2,7 +2,7 @@
 //!
 //! Every field of the wire is optional here, so that no pod can fail to decode and stop the watch of all the others.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use grove_api::constants::{annotations, labels, taints};
 use grove_plan::{
@@ -10,15 +10,16 @@ use grove_plan::{
     nodes::Toleration,
 };
 use k8s_openapi::{
+    api::core::v1::Pod,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
     jiff::Timestamp,
 };
-use kube::core::NamespaceResourceScope;
 use serde::Deserialize;
 
 /// A pod as it is kept.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, kube::Resource)]
 #[serde(from = "Wire")]
+#[resource(inherit = Pod)]
 pub struct PodView {
     /// Name, namespace, UID, version, deletion; nothing else.
     pub metadata: ObjectMeta,
@@ -35,30 +36,6 @@ pub struct PodView {
 impl PodView {
     pub(crate) fn namespace(&self) -> &str {
         self.metadata.namespace.as_deref().unwrap_or_default()
-    }
-}
-
-impl kube::Resource for PodView {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        "Pod".into()
-    }
-    fn group((): &()) -> Cow<'_, str> {
-        "".into()
-    }
-    fn version((): &()) -> Cow<'_, str> {
-        "v1".into()
-    }
-    fn plural((): &()) -> Cow<'_, str> {
-        "pods".into()
-    }
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
     }
 }
 

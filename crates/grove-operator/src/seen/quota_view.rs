@@ -2,45 +2,21 @@
 //!
 //! Every field of the wire is optional here, as for pods.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use grove_plan::quota::Usage;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::NamespaceResourceScope;
+use k8s_openapi::{api::core::v1::ResourceQuota, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// A ResourceQuota as it is kept.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, kube::Resource)]
 #[serde(from = "Wire")]
+#[resource(inherit = ResourceQuota)]
 pub(crate) struct QuotaView {
     /// Name, namespace, UID, version; nothing else.
     pub(crate) metadata: ObjectMeta,
     pub(crate) usage: Usage,
-}
-
-impl kube::Resource for QuotaView {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        "ResourceQuota".into()
-    }
-    fn group((): &()) -> Cow<'_, str> {
-        "".into()
-    }
-    fn version((): &()) -> Cow<'_, str> {
-        "v1".into()
-    }
-    fn plural((): &()) -> Cow<'_, str> {
-        "resourcequotas".into()
-    }
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 }
 
 #[derive(Deserialize, Default)]

@@ -52,6 +52,11 @@ pub enum Outdated {
     },
 }
 
+/// Whether a pod that is deleted can be created again: `allowed` pods may exist, `limit` under a quota, and `existing` do.
+pub fn can_recreate(allowed: u32, limit: u32, existing: usize) -> bool {
+    allowed > 0 && (limit >= allowed || existing <= limit as usize)
+}
+
 /// Whether a pod of a clique that ended with success has done its work.
 pub fn may_complete(clique: &PodClique) -> bool {
     clique.spec.pod_spec.restart_policy.as_deref().is_some_and(|it| it != "Always")

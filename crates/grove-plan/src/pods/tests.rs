@@ -22,6 +22,22 @@ fn want(replicas: u32) -> Want<'static> {
     }
 }
 
+#[test]
+fn pods_are_replaced_only_where_they_can_be_created_again() {
+    for (allowed, limit, existing, expected) in [
+        (3, 3, 3, true),
+        (u32::MAX, u32::MAX, 3, true),
+        // Its scheduler cannot be used.
+        (0, 0, 3, false),
+        // Under a quota, only the minimum of two may exist.
+        (3, 2, 3, false),
+        (3, 2, 2, true),
+        (3, 0, 1, false),
+    ] {
+        assert_eq!(can_recreate(allowed, limit, existing), expected, "{allowed} {limit} {existing}");
+    }
+}
+
 fn planned(want: Want<'_>, text: &str) -> PodPlan {
     plan(want, &pods(text).iter().collect::<Vec<_>>())
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use grove_api::quantity::Amount;
+
 /// What a ResourceQuota enforces, and what is used of it, by resource, as the API server writes amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -40,36 +42,10 @@ impl Change {
 
 /// Whether one amount is less than another. Where they cannot be read, any difference counts: to try again is only work.
 fn is_less(one: &str, other: &str) -> bool {
-    match (thousandths(one), thousandths(other)) {
+    match (Amount::parse(one), Amount::parse(other)) {
         (Some(one), Some(other)) => one < other,
         _ => one != other,
     }
-}
-
-/// `8`, `500m`, `16Gi`, `1.5`, in thousandths.
-fn thousandths(text: &str) -> Option<i128> {
-    let end = text.find(|it: char| !it.is_ascii_digit() && it != '.').unwrap_or(text.len());
-    let (number, suffix) = text.split_at(end);
-    let (whole, rest) = number.split_once('.').unwrap_or((number, ""));
-    let digits: String = rest.chars().chain("000".chars()).take(3).collect();
-    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let amount = whole.checked_mul(1000)?.checked_add(digits.parse().ok()?)?;
-    let unit: i128 = match suffix {
-        "m" => return amount.checked_div(1000),
-        "" => 1,
-        "k" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        "T" => 1_000_000_000_000,
-        "P" => 1_000_000_000_000_000,
-        "Ki" => 1 << 10,
-        "Mi" => 1 << 20,
-        "Gi" => 1 << 30,
-        "Ti" => 1 << 40,
-        "Pi" => 1 << 50,
-        _ => return None,
-    };
-    amount.checked_mul(unit)
 }
 
 #[cfg(test)]

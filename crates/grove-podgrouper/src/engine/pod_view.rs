@@ -1,17 +1,16 @@
 //! What is kept of a pod: what groups depend on, and nothing else. Containers and volumes are most of a pod.
 
-use std::borrow::Cow;
-
 use k8s_openapi::{
-    api::core::v1::PodSchedulingGroup,
+    api::core::v1::{Pod, PodSchedulingGroup},
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
-use kube::core::{DynamicObject, NamespaceResourceScope};
+use kube::core::DynamicObject;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A pod as it is kept.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, kube::Resource)]
+#[resource(inherit = Pod)]
 pub(crate) struct PodView {
     #[serde(default)]
     pub(crate) metadata: ObjectMeta,
@@ -88,30 +87,6 @@ pub(crate) fn prune(pod: &mut PodView) {
     pod.metadata.managed_fields = None;
     pod.metadata.self_link = None;
     pod.metadata.generate_name = None;
-}
-
-impl kube::Resource for PodView {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        "Pod".into()
-    }
-    fn group((): &()) -> Cow<'_, str> {
-        "".into()
-    }
-    fn version((): &()) -> Cow<'_, str> {
-        "v1".into()
-    }
-    fn plural((): &()) -> Cow<'_, str> {
-        "pods".into()
-    }
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
-    }
 }
 
 #[cfg(test)]
