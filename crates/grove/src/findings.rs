@@ -11,10 +11,10 @@ use crate::cli::Outcome;
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// One line per finding, with the source line below it.
+    /// For people.
     #[default]
     Text,
-    /// One JSON object.
+    /// For programs: one JSON object.
     Json,
 }
 

@@ -3,6 +3,7 @@
 mod admission;
 mod api;
 mod backends;
+mod command;
 mod dice;
 mod gang;
 mod grouper;

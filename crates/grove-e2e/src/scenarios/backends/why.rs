@@ -1,7 +1,5 @@
 //! `grove why` on a real scheduler: each obstacle has its own cause and its own fix, with numbers.
 
-use std::{path::PathBuf, process::Stdio};
-
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Node;
 use kube::{
@@ -9,12 +7,12 @@ use kube::{
     api::{ListParams, Patch, PatchParams},
 };
 use serde_json::{Value, json};
-use tokio::{process::Command, time::timeout};
 
 use super::stage::{self, Role, SOON};
 use crate::{
     nodes::{Hall, RACK},
-    scenario::{Context, DEADLINE, eventually},
+    scenario::{Context, eventually},
+    scenarios::command::grove,
 };
 
 /// Four nodes of two GPUs. The sets differ in why they are not placed.
@@ -76,7 +74,7 @@ async fn missing_labels(context: &Context) -> Result<()> {
 /// Waits until `grove why SET` names the obstacle with these numbers: what it says of the gang.
 async fn explained(context: &Context, set: &str, kind: &str, text: &str) -> Result<Value> {
     eventually(&format!("`grove why {set}` names {kind}"), SOON, || async {
-        let report = why(context, set).await?;
+        let report: Value = serde_json::from_str(&grove(context, &["why", set, "-o", "json"]).await?)?;
         let gang = &report["gangs"][0];
         let obstacles = gang["obstacles"].as_array().map(Vec::as_slice).unwrap_or_default();
         let is_it =
@@ -86,18 +84,4 @@ async fn explained(context: &Context, set: &str, kind: &str, text: &str) -> Resu
         Ok(gang.clone())
     })
     .await
-}
-
-async fn why(context: &Context, set: &str) -> Result<Value> {
-    let program: PathBuf = std::env::current_exe()?.with_file_name("grove");
-    let kubeconfig = &context.cluster.kubeconfig;
-    let mut command = Command::new(program);
-    command
-        .args(["why", set, "-o", "json", "-n", context.namespace.as_str(), "--kubeconfig"])
-        .arg(kubeconfig);
-    command.stdin(Stdio::null());
-    let output = timeout(DEADLINE, command.output()).await.context("it does not end")??;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "it ends with {:?}: {said}", output.status.code());
-    Ok(serde_json::from_slice(&output.stdout)?)
 }

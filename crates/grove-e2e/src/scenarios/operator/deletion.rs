@@ -13,12 +13,14 @@ use kube::{
 use serde_json::json;
 
 use super::{
-    stage::{self, WEB, api, create_and_settle},
+    stage::{self, WEB, api, create, create_and_settle},
     world::World,
 };
 use crate::{
+    nodes::Hall,
     operator::of_operator,
     scenario::{Context, DEADLINE, eventually},
+    scenarios::backends,
 };
 
 /// One object of each kind that a set has, which nobody owns.
@@ -70,6 +72,41 @@ pub(super) async fn leaves_nothing(context: &mut Context) -> Result<()> {
     })
     .await?;
     create_and_settle(context, &set).await?;
+    Ok(())
+}
+
+/// Sets that are deleted while their gangs are being created: once the operator has deleted the gangs, it creates no
+/// PodGroup for them.
+pub(super) async fn young(context: &mut Context) -> Result<()> {
+    context.nodes(Hall::racks(2).nodes(2).gpus(8)).await?;
+    context.start_operator(backends::stage::options(context)).await?;
+    let mut set = stage::set(WEB)?;
+    set.spec.replicas = 3;
+    for round in 0..20_usize {
+        let mut tail = context.cluster.tail()?;
+        create(context, &set).await?;
+        // A little later in each round.
+        eventually("gangs are being created", DEADLINE, || async {
+            let gangs = api::<PodGang>(context).list_metadata(&ListParams::default()).await?.items;
+            ensure!(gangs.len() >= round % 5 + 1, "there are {}", gangs.len());
+            Ok(())
+        })
+        .await?;
+        api::<PodCliqueSet>(context).delete("web", &DeleteParams::background()).await?;
+        nothing_is_left(context).await?;
+        eventually("no PodGroup is left", DEADLINE, || async {
+            let left = backends::stage::groups(context).await?;
+            ensure!(left.is_empty(), "{} are left", left.len());
+            Ok(())
+        })
+        .await?;
+        let writes = of_operator(tail.more()?, &context.namespace);
+        let deleted = writes.iter().rposition(|it| it.what() == "deletecollection podgangs");
+        let after = writes.iter().skip(deleted.map_or(writes.len(), |it| it + 1));
+        let late: Vec<_> =
+            after.filter(|it| it.verb == "create" && it.resource.ends_with("podgroups")).collect();
+        ensure!(deleted.is_some() && late.is_empty(), "created after the gangs were deleted: {late:?}");
+    }
     Ok(())
 }
 

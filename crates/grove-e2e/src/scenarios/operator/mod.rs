@@ -3,6 +3,7 @@
 mod adoption;
 mod budget;
 mod check;
+mod commands;
 mod crash;
 mod deletion;
 mod dynamo;
@@ -60,9 +61,11 @@ pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("operator_failed_pods", |context| Box::pin(failure::failed_pods(context))),
     Scenario::on_kube("operator_stuck_terminating", |context| Box::pin(failure::stuck_terminating(context))),
     Scenario::on_kube("operator_deletion", |context| Box::pin(deletion::leaves_nothing(context))),
+    Scenario::on_kube("operator_deletion_young", |context| Box::pin(deletion::young(context))),
     Scenario::on_kube("operator_deletion_orphans", |context| Box::pin(deletion::orphans(context))),
     Scenario::on_kube("operator_deletion_namespace", |context| Box::pin(deletion::namespace(context))),
     Scenario::on_kube("operator_adoption", |context| Box::pin(adoption::from_upstream(context))),
+    Scenario::on_kube("operator_status_command", |context| Box::pin(commands::status(context))),
     Scenario::on_kube("operator_dynamo_reads", |context| Box::pin(dynamo::reads(context))),
     Scenario::on_kube("operator_leader_election", |context| Box::pin(leader::one_works(context))),
     Scenario::on_kube("operator_killed", |context| Box::pin(crash::killed(context))),
