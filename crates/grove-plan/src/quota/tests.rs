@@ -130,7 +130,9 @@ fn the_youngest_holder_releases_when_the_head_is_refused() {
 fn who_has_its_turn_tries_before_anybody_releases() {
     let rest = [holding(1, claim("b", 2)), holding(1, claim("c", 3))];
     let with = |first: Claim| -> Vec<Claim> { std::iter::once(first).chain(rest.clone()).collect() };
-    let before = plan(&Ledger::default(), &with(refused(99, claim("a", 1))), at(100));
+    // Nothing was released yet: the turn alone decides which refusals count.
+    let before = plan(&Ledger::default(), &with(claim("a", 1)), at(100));
+    assert_eq!((before.head.as_deref(), before.release.len()), (Some("uid-a"), 0));
     // It is complete, and the next was refused long ago.
     let mut claims = with(running(0, 0, claim("a", 1)));
     claims[1].refused_at = Some(at(98));
