@@ -32,25 +32,37 @@ pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) 
     let conditions = group.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
     let said =
         find(conditions, names::gang_termination_in_progress::TYPE).is_some_and(|it| it.status == "True");
-    if is_updating(group) || is_terminated(members, minimum, said) {
+    if is_updating(group) || is_terminated(members, minimum, said) || is_status_outdated(group) {
         return None;
     }
     if ReplicaTally::of(members, "").healthy >= minimum || !group_was_placed(members, minimum) {
         return None;
     }
     // Its cliques know too: what the group says may be missing, or of an earlier breach, where its status could not be written.
-    let breached = breach(conditions).max(members_breach(members, minimum))?;
+    let of_members = members_breach(members, minimum);
+    let breached = breach(conditions).max(of_members).filter(|it| *it != UNWRITTEN)?;
     // What was restarted has the whole delay to come up, and the group as long as enough of those that are down have it.
     let helped = too_few_since(members, minimum, last_chance);
     Some(helped.map_or(breached, |it| it.max(breached)))
 }
 
-/// Since when so many replicas are below their minimum, as their cliques say, that too few are left. A replica that says
-/// nothing has been so for longer than the others; where too few say anything, nobody knows.
+/// Whether its status is of an earlier spec. After a scale-in the replicas that are left may have been down for long, and the
+/// group only since then.
+fn is_status_outdated(group: &PodCliqueScalingGroup) -> bool {
+    let observed = group.status.as_ref().and_then(|it| it.observed_generation);
+    observed.is_some_and(|it| group.metadata.generation > Some(it))
+}
+
+/// A breach that the pods show and the status does not yet: later than any that is written.
+const UNWRITTEN: Timestamp = Timestamp::MAX;
+
+/// Since when so many replicas are below their minimum, as their cliques say, that too few are left. A replica that never had
+/// its place has been so for longer than the others.
 fn members_breach(members: &Members<'_>, minimum: usize) -> Option<Timestamp> {
     let of_clique = |it: &CliqueState<'_>| {
         let conditions = &it.clique.status.as_ref()?.conditions;
-        breach(conditions).filter(|_| it.is_breached())
+        let is_breached = it.is_present() && it.is_breached() && it.was_placed();
+        breach(conditions).filter(|_| it.is_breached()).or(is_breached.then_some(UNWRITTEN))
     };
     too_few_since(members, minimum, |it| it.iter().flatten().filter_map(of_clique).min())
 }

@@ -1,5 +1,7 @@
 //! When what is terminated. Lives of a set are told by what its pods were and when that was written down.
 
+mod unwritten;
+
 use super::*;
 use crate::fixture::{Deployed, conditions};
 
@@ -216,25 +218,6 @@ fn without_a_record_a_bound_pod_means_that_there_was_a_place() {
     }
     assert_eq!(due(&group, 110), "", "nothing is bound");
     assert_eq!(due(&group.with("inf-0-pd-1-pre", "0ne"), 110), "set:0");
-}
-
-/// The status of a group could not be written: its cliques say since when it is below its minimum.
-#[test]
-fn a_group_that_cannot_say_so_is_judged_by_its_cliques() {
-    let text = "pre=1/1 | pd=3/2:pre";
-    let broken = |second: i64, group: Option<grove_api::wire::PodCliqueScalingGroupStatus>| {
-        let mut deployed = healthy_as(text).with("inf-0-pd-0-pre", "").written_at(100);
-        deployed = deployed.with("inf-0-pd-2-pre", "").written_at(second);
-        deployed.groups.get_mut("inf-0-pd").unwrap().status = group;
-        deployed
-    };
-    let said = |deployed: Deployed| deployed.groups["inf-0-pd"].status.clone();
-    let well = said(healthy_as(text));
-    let earlier = said(healthy_as(text).all("g").written_at(70));
-    for (what, group) in [("nothing", None), ("that all is well", well), ("an earlier breach", earlier)] {
-        assert_eq!(due(&broken(108, group.clone()), 117), "next:118", "it says {what}");
-        assert_eq!(due(&broken(108, group), 118), "set:0", "it says {what}");
-    }
 }
 
 /// The wait for a place is no part of the delay, even where nobody saw the clique well in between.

@@ -22,7 +22,8 @@ pub(super) async fn status(context: &mut Context) -> Result<()> {
     four["spec"]["replicas"] = json!(4);
     context.apply(&four.to_string()).await?;
     let pods = stage::ready(context, "four-", 4).await?;
-    shows(context, &["status", "four"], &["gangs: 4 running, 0 starting, 0 pending, 0 unhealthy"]).await?;
+    shows(context, &["status", "four"], &["4 of 4 replicas available"]).await?;
+    listed(context, "four", |it| it["runningGangs"] == 4 && it["gangs"] == 4).await?;
 
     // The pod that replaces it finds no node.
     for node in 0..4 {

@@ -1,0 +1,44 @@
+//! Groups whose status is not, or not yet, what their pods show.
+
+use super::*;
+
+/// The group may miss one of two replicas.
+const PAIR: &str = "pre=1/1 | pd=2/1:pre";
+
+/// The status of a group could not be written: its cliques say since when it is below its minimum.
+#[test]
+fn a_group_that_cannot_say_so_is_judged_by_its_cliques() {
+    let text = "pre=1/1 | pd=3/2:pre";
+    let broken = |second: i64, group: Option<grove_api::wire::PodCliqueScalingGroupStatus>| {
+        let mut deployed = healthy_as(text).with("inf-0-pd-0-pre", "").written_at(100);
+        deployed = deployed.with("inf-0-pd-2-pre", "").written_at(second);
+        deployed.groups.get_mut("inf-0-pd").unwrap().status = group;
+        deployed
+    };
+    let said = |deployed: Deployed| deployed.groups["inf-0-pd"].status.clone();
+    let well = said(healthy_as(text));
+    let earlier = said(healthy_as(text).all("g").written_at(70));
+    for (what, group) in [("nothing", None), ("that all is well", well), ("an earlier breach", earlier)] {
+        assert_eq!(due(&broken(108, group.clone()), 117), "next:118", "it says {what}");
+        assert_eq!(due(&broken(108, group), 118), "set:0", "it says {what}");
+    }
+}
+
+/// What the cliques of a replica do not say yet has just happened: the delay does not count from an older breach.
+#[test]
+fn a_breach_that_is_not_written_yet_is_not_an_old_one() {
+    let restarted = carried_out(healthy_as(PAIR).with("inf-0-pd-0-pre", "").written_at(100), 110);
+    let second = restarted.with("inf-0-pd-1-pre", "");
+    assert_eq!(due(&second, 112), "");
+    let second = second.written_at(112);
+    assert_eq!((due(&second, 121), due(&second, 122)), ("next:122".to_owned(), "set:0".to_owned()));
+}
+
+/// A scale-in takes the only healthy replica: the group is below its minimum from then on.
+#[test]
+fn a_scale_in_begins_the_delay_of_its_group() {
+    let mut scaled = carried_out(healthy_as(PAIR).with("inf-0-pd-0-pre", "").written_at(100), 110);
+    let group = scaled.groups.get_mut("inf-0-pd").unwrap();
+    (group.spec.replicas, group.metadata.generation) = (1, Some(9));
+    assert_eq!(due(&scaled, 112), "");
+}
