@@ -37,8 +37,9 @@ pub(super) async fn status(context: &mut Context) -> Result<()> {
     let quota = json!({ "metadata": { "name": "pods" }, "spec": { "hard": { "pods": "5" } } });
     create(context, &serde_json::from_value::<ResourceQuota>(quota)?).await?;
     context.apply(&stage::set("two", &[Role::new("a", 2, 2)]).to_string()).await?;
-    listed(context, "two", |it| it["blocked"].as_str().is_some_and(|it| it.contains("exceeded quota")))
-        .await?;
+    let words = "exceeded quota";
+    let is_blocked = |it: &Value| it["blocked"] == true && it["awaited"].to_string().contains(words);
+    listed(context, "two", is_blocked).await?;
     let said = grove(context, &["rollout", "status", "two"]).await?;
     ensure!(!said.contains("cannot place"), "a gated pod is called unplaceable: {said}");
 
