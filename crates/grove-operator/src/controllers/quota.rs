@@ -1,6 +1,6 @@
 //! Namespaces in which a ResourceQuota is exhausted: which gang creates pods, and which deletes those that it cannot use.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use futures::{StreamExt, stream};
 use grove_api::{
@@ -54,7 +54,11 @@ impl Grove {
             info!(namespace, gang = head.claim.name, "a quota is exhausted: this gang creates pods");
         }
         for gang in gangs.iter().filter(|it| plan.release.contains(&it.claim.uid)) {
-            self.release_gated(gang).await?;
+            self.release_gated(gang, |_| 0, "the quota is exhausted and an older gang needs it").await?;
+        }
+        for gang in gangs.iter().filter(|it| plan.trim.as_ref() == Some(&it.claim.uid)) {
+            let why = "the quota is exhausted and the gang needs it for pods of other PodCliques below minAvailable";
+            self.release_gated(gang, |it| spec_minimum(&it.spec), why).await?;
         }
         Ok(plan.next.map_or(Outcome::Done, |it| Outcome::After(self.until(it))))
     }
@@ -113,6 +117,7 @@ impl Grove {
             missing: 0,
             lacking: 0,
             gated: 0,
+            surplus: 0,
             refused_at: None,
             name,
         };
@@ -123,8 +128,11 @@ impl Grove {
             let there = pods.iter().filter(|it| !it.fact.terminating);
             let number = u32::try_from(there.clone().count()).unwrap_or(u32::MAX);
             claim.running |= there.clone().any(|it| it.fact.is_live() && !it.fact.is_gated());
-            claim.gated += u32::try_from(there.filter(|it| never_ran(&it.fact)).count()).unwrap_or(u32::MAX);
-            claim.missing += spec_minimum(&clique.spec).saturating_sub(number);
+            let gated = u32::try_from(there.filter(|it| never_ran(&it.fact)).count()).unwrap_or(u32::MAX);
+            let minimum = spec_minimum(&clique.spec);
+            claim.gated += gated;
+            claim.surplus += gated.min(number.saturating_sub(minimum));
+            claim.missing += minimum.saturating_sub(number);
             // Who is held up by something else holds up nobody.
             if can_be_made && !self.memory.is_refused_otherwise(id) && !self.awaits_template(&set, clique) {
                 claim.lacking += lacking(clique, number);
@@ -139,8 +147,14 @@ impl Grove {
         for clique in &gang.cliques {
             let id = uid(clique.as_ref());
             let there = self.seen.pods_of(id).iter().filter(|it| !it.fact.terminating).count();
-            let lacks = lacking(clique, u32::try_from(there).unwrap_or(u32::MAX)) > 0;
-            let reason = share.and_then(Share::reason).filter(|_| lacks);
+            let there = u32::try_from(there).unwrap_or(u32::MAX);
+            let waits = lacking(clique, there) > 0
+                && share.is_some_and(|it| match it {
+                    Share::All => false,
+                    Share::Minimum(_) => there >= spec_minimum(&clique.spec),
+                    Share::Nothing(_) => true,
+                });
+            let reason = share.and_then(Share::reason).filter(|_| waits);
             if self.memory.hold(id, reason, self.now()) {
                 self.wake_reports_of_clique(clique);
                 self.wake_gang_of(clique);
@@ -158,12 +172,23 @@ impl Grove {
         }
     }
 
-    /// Deletes the pods of a gang that never ran, each only if it is still as it was seen: its gate may have been removed.
-    async fn release_gated(&self, gang: &GangClaim) -> Result<(), Error> {
+    /// Deletes the pods of a gang that never ran, down to `keep` pods of each clique. Each only if it is still as it was
+    /// seen: its gate may have been removed.
+    async fn release_gated(
+        &self,
+        gang: &GangClaim,
+        keep: impl Fn(&PodClique) -> u32,
+        why: &str,
+    ) -> Result<(), Error> {
         for clique in &gang.cliques {
             let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
             let mut pods = self.seen.pods_of(uid(clique.as_ref()));
-            pods.retain(|it| !it.fact.terminating && never_ran(&it.fact));
+            pods.retain(|it| !it.fact.terminating);
+            let excess = pods.len().saturating_sub(keep(clique) as usize);
+            pods.retain(|it| never_ran(&it.fact));
+            // The scheduler counts those with the lowest indices for the minimum.
+            pods.sort_by_key(|it| Reverse(it.fact.index));
+            pods.truncate(excess);
             let mut deletions = stream::iter(pods)
                 .map(|pod| async move {
                     let how = Delete { version: Some(version(pod.as_ref()).to_owned()), ..Delete::default() };
@@ -185,7 +210,7 @@ impl Grove {
             }
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             if let Some(words) = words("deleted", &names) {
-                let note = format!("{words}: the quota is exhausted and an older gang needs it");
+                let note = format!("{words}: {why}");
                 self.tell(clique.as_ref(), EventKind::Normal, reasons::POD_DELETED, "DeletePod", note);
             }
             if let Some(error) = failed {

@@ -187,6 +187,37 @@ async fn who_does_not_fit_lets_others_go_and_comes_first_later() {
     are(&world, &[("a-0", 3), ("b-0", 2)]);
 }
 
+/// The quota has room for exactly the minimum, and one clique wants more than its own: when all pods are lost, those above
+/// the minimum do not take the place of the other clique's.
+#[tokio::test(start_paused = true)]
+async fn the_minimum_of_every_clique_comes_before_pods_above_it() {
+    for seed in 0..8 {
+        let world = World::started(seed);
+        limit(&world, 4);
+        let mut both = set("a", 1, 1);
+        let cliques = both["spec"]["template"]["cliques"].as_array_mut().unwrap();
+        let mut second = cliques[0].clone();
+        second["name"] = "second".into();
+        (second["spec"]["replicas"], second["spec"]["minAvailable"]) = (3.into(), 3.into());
+        let first = format!("a-0-{}", cliques[0]["name"].as_str().unwrap());
+        cliques.push(second);
+        world.create(SETS, both);
+        pass(&world, Duration::from_secs(10)).await;
+        are(&world, &[("a-0", 4)]);
+        world.patch("podcliques.grove.io", &first, json!({ "spec": { "replicas": 4 } }));
+        pass(&world, Duration::from_secs(10)).await;
+        // Each of them leaves room for one.
+        for pod in world.list("pods") {
+            world.delete("pods", pod.name());
+            tokio::time::sleep(Duration::from_millis(700)).await;
+        }
+        pass(&world, Duration::from_mins(5)).await;
+        are(&world, &[("a-0", 4)]);
+        let words = says(&world, "a-0", "ReplicaFailure");
+        assert!(words.contains("exceeded quota"), "seed {seed}: {words}");
+    }
+}
+
 /// Pods that an update takes away come back before anybody who waits has their place.
 #[tokio::test(start_paused = true)]
 async fn an_update_keeps_its_place() {

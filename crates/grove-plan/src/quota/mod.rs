@@ -2,9 +2,12 @@
 //!
 //! Gangs that all create a part of their pods hold quota that none of them can use. So from the first refusal until no gang
 //! of the namespace lacks pods, one gang creates at a time: the *head*, which is the first in `order` of those that lack
-//! pods. Everybody else waits, except that a gang with running pods may always restore its minimum.
+//! pods. Everybody else waits, except that a gang with running pods may always restore its minimum. Within the head the
+//! minimum of every clique comes before pods above the minimum of one.
 //!
-//! * The head is refused: the last gang in the order that holds gated pods without having its minimum deletes them
+//! * The head is refused, and a gang that lacks its minimum has gated pods above the minimum of a clique: it deletes those
+//!   ([`Plan::trim`]). They may have been created before the quota was exhausted.
+//! * The head is refused, and there are no such pods: the last gang in the order that holds gated pods without having its minimum deletes them
 //!   ([`Plan::release`]), and the head tries again. One gang at a time, never a pod whose gate was removed.
 //! * The head makes no progress for [`PATIENCE`] although nobody is left to release, and another gang waits: the head is
 //!   *parked*. It gives back its own gated pods and the next gang has its turn. A parked gang comes back when a quota is
@@ -53,6 +56,8 @@ pub struct Claim {
     pub lacking: u32,
     /// Pods that are gated and on no node.
     pub gated: u32,
+    /// Those among them that are above the minimum of their clique.
+    pub surplus: u32,
     /// When a pod of it was last refused because a quota was exceeded, if that was the answer to its last create.
     pub refused_at: Option<Timestamp>,
 }
@@ -134,6 +139,8 @@ pub struct Plan {
     pub is_new_head: bool,
     /// UIDs of gangs that delete their gated pods.
     pub release: Vec<String>,
+    /// UID of a gang that deletes its gated pods above the minimum of their clique.
+    pub trim: Option<String>,
     /// When to look again, if nothing happens before.
     pub next: Option<Timestamp>,
     /// What to remember.
@@ -155,6 +162,7 @@ pub fn plan(ledger: &Ledger, claims: &[Claim], now: Timestamp) -> Plan {
         ledger.unpark(uid);
     }
     let mut release = Vec::new();
+    let mut trim = None;
     let mut is_new_head = false;
     let head = loop {
         let candidates: Vec<&Claim> =
@@ -169,7 +177,11 @@ pub fn plan(ledger: &Ledger, claims: &[Claim], now: Timestamp) -> Plan {
             break None;
         };
         is_new_head |= ledger.lead(head, now);
-        if let Some(last) = holder_after(head, &claims).filter(|_| ledger.asks_for_release(head)) {
+        let is_refused = ledger.asks_for_release(head);
+        if let Some(last) = claims.iter().rfind(|it| is_refused && is_lopsided(it)) {
+            trim = Some(last.uid.clone());
+            ledger.released_at = Some(now);
+        } else if let Some(last) = holder_after(head, &claims).filter(|_| is_refused) {
             release.push(last.uid.clone());
             ledger.released_at = Some(now);
         } else if candidates.len() > 1 && ledger.is_stuck(now) && holder_after(head, &claims).is_none() {
@@ -192,6 +204,7 @@ pub fn plan(ledger: &Ledger, claims: &[Claim], now: Timestamp) -> Plan {
         head: head.map(|it| it.uid.clone()),
         is_new_head,
         release,
+        trim,
         next: ledger.next(now),
         ledger,
     }
@@ -219,6 +232,12 @@ fn is_holder(claim: &Claim) -> bool {
     !claim.running && claim.missing > 0 && claim.gated > 0
 }
 
+/// Whether pods above the minimum of one clique of a gang take quota that another clique needs for its minimum. They are
+/// gated until the gang has its minimum.
+fn is_lopsided(claim: &Claim) -> bool {
+    claim.missing > 0 && claim.surplus > 0
+}
+
 fn is_candidate(claim: &Claim, claims: &[&Claim], ledger: &Ledger) -> bool {
     claim.lacking > 0 && !ledger.is_parked(&claim.uid) && incomplete_base(claim, claims).is_none()
 }
@@ -236,7 +255,12 @@ fn holder_after<'a>(head: &Claim, claims: &[&'a Claim]) -> Option<&'a Claim> {
 }
 
 fn share(claim: &Claim, head: Option<&Claim>, claims: &[&Claim], ledger: &Ledger) -> Share {
-    if claim.lacking == 0 || head.is_some_and(|it| it.uid == claim.uid) {
+    let has_turn = head.is_some_and(|it| it.uid == claim.uid);
+    if has_turn && claim.missing > 0 {
+        let reason = "waiting for quota: the other PodCliques of the gang get their minAvailable pods first";
+        return Share::Minimum(reason.to_owned());
+    }
+    if has_turn || claim.lacking == 0 {
         return Share::All;
     }
     let reason = match (incomplete_base(claim, claims), head) {

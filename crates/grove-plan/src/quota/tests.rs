@@ -18,6 +18,7 @@ fn claim(name: &str, created: i64) -> Claim {
         missing: 3,
         lacking: 3,
         gated: 0,
+        surplus: 0,
         refused_at: None,
     }
 }
@@ -79,7 +80,7 @@ fn everybody_else_waits_and_says_for_whom() {
     let plan = plan(&Ledger::default(), &claims, at(100));
     let words = |text: &str| format!("waiting for quota: {text}");
     for (name, share) in [
-        ("a", Share::All),
+        ("a", Share::Minimum(words("the other PodCliques of the gang get their minAvailable pods first"))),
         ("b", Share::Nothing(words("gang a is older"))),
         ("c", Share::Nothing(words("base gang b comes first"))),
         ("d", Share::Minimum(words("gang a is older"))),
@@ -97,6 +98,55 @@ fn running_gangs_restore_their_minimum_whoever_has_the_turn() {
     assert!(matches!(&plan.shares["uid-b"], Share::Minimum(_)));
     let words = plan.shares["uid-c"].reason().unwrap();
     assert_eq!(words, "waiting for quota: gang a ran before and is restored first");
+}
+
+/// Pods above the minimum of one clique would take the quota that another clique of the same gang needs.
+#[test]
+fn within_a_gang_the_minimum_comes_first() {
+    for (row, head, is_all) in [
+        ("it lacks its minimum", Claim { missing: 1, lacking: 4, ..claim("a", 1) }, false),
+        ("it runs and lacks its minimum", running(1, 4, claim("a", 1)), false),
+        ("it has its minimum", running(0, 3, claim("a", 1)), true),
+    ] {
+        let plan = plan(&Ledger::default(), &[head, claim("b", 2)], at(100));
+        assert_eq!(plan.head.as_deref(), Some("uid-a"), "{row}");
+        assert_eq!(plan.shares["uid-a"] == Share::All, is_all, "{row}");
+    }
+}
+
+/// Gated pods above the minimum go where a gang lacks its minimum: its own first, and before a younger gang deletes all.
+#[test]
+fn pods_above_the_minimum_go_before_those_below_it() {
+    let surplus = |gated: u32, surplus: u32, it: Claim| Claim { gated, surplus, ..it };
+    let lacks = |it: Claim| Claim { missing: 1, lacking: 2, ..it };
+    for (row, head, other, trimmed, released) in [
+        ("its own", surplus(3, 1, lacks(claim("a", 1))), holding(1, claim("b", 2)), Some("uid-a"), 0),
+        ("it runs", surplus(1, 1, running(1, 2, claim("a", 1))), claim("b", 2), Some("uid-a"), 0),
+        (
+            "the last",
+            surplus(3, 1, lacks(claim("a", 1))),
+            surplus(3, 1, lacks(claim("b", 2))),
+            Some("uid-b"),
+            0,
+        ),
+        ("none above", surplus(2, 0, lacks(claim("a", 1))), holding(1, claim("b", 2)), None, 1),
+        (
+            "it has its minimum",
+            surplus(2, 2, running(0, 1, claim("a", 1))),
+            holding(1, claim("b", 2)),
+            None,
+            1,
+        ),
+    ] {
+        let first = plan(&Ledger::default(), &[refused(99, head.clone()), other.clone()], at(100));
+        assert_eq!(first.trim.as_deref(), trimmed, "{row}");
+        assert_eq!(first.release.len(), released, "{row}");
+        // What was freed is tried first.
+        let again = plan(&first.ledger, &[refused(99, head.clone()), other.clone()], at(101));
+        assert_eq!((again.trim, again.release.len()), (None, 0), "{row}, again");
+        let calm = plan(&Ledger::default(), &[head, other], at(100));
+        assert_eq!((calm.trim, calm.release.len()), (None, 0), "{row}, not refused");
+    }
 }
 
 #[test]
