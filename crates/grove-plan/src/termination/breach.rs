@@ -60,9 +60,9 @@ const UNWRITTEN: Timestamp = Timestamp::MAX;
 /// its place has been so for longer than the others.
 fn members_breach(members: &Members<'_>, minimum: usize) -> Option<Timestamp> {
     let of_clique = |it: &CliqueState<'_>| {
-        let conditions = &it.clique.status.as_ref()?.conditions;
-        let is_breached = it.is_present() && it.is_breached() && it.was_placed();
-        breach(conditions).filter(|_| it.is_breached()).or(is_breached.then_some(UNWRITTEN))
+        let status = it.clique.status.as_ref().filter(|_| it.is_breached())?;
+        let is_unwritten = it.is_present() && it.was_placed();
+        breach(&status.conditions).or(is_unwritten.then_some(UNWRITTEN))
     };
     too_few_since(members, minimum, |it| it.iter().flatten().filter_map(of_clique).min())
 }
