@@ -211,14 +211,16 @@ pub fn plan(ledger: &Ledger, claims: &[Claim], now: Timestamp) -> Plan {
 }
 
 /// Gangs that ran before and lack their minimum first, then by age. A scaled gang is never older than its base gang, and
-/// comes after it.
+/// comes after it unless it runs or the base gang has its minimum.
 fn order(claims: &[Claim]) -> Vec<&Claim> {
     let age = |it: &Claim| {
         let base = it.base.as_ref().and_then(|base| claims.iter().find(|it| it.name == *base));
         base.map_or(it.created, |base| base.created.max(it.created))
     };
     let mut order: Vec<&Claim> = claims.iter().collect();
-    order.sort_by_key(|it| (!is_repair(it), age(it), it.base.is_some(), &it.name, &it.uid));
+    let all = order.clone();
+    let is_first = |it: &Claim| is_repair(it) && incomplete_base(it, &all).is_none();
+    order.sort_by_key(|it| (!is_first(it), age(it), it.base.is_some(), &it.name, &it.uid));
     order
 }
 

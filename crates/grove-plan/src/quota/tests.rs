@@ -210,6 +210,16 @@ fn nobody_releases_what_runs_what_is_complete_or_what_is_older() {
     assert_eq!((older.head.as_deref(), older.release), (Some("uid-b"), vec!["uid-a".to_owned()]));
 }
 
+/// A scaled gang may have been complete for a moment, before its base gang was.
+#[test]
+fn a_scaled_gang_gives_back_what_its_base_gang_needs() {
+    let base = refused(99, holding(2, claim("a", 1)));
+    let scaled = of_base("a", Claim { initialized: true, ..holding(2, claim("b", 2)) });
+    let plan = plan(&Ledger::default(), &[base, scaled], at(100));
+    assert_eq!(plan.head.as_deref(), Some("uid-a"));
+    assert_eq!(plan.release, ["uid-b"]);
+}
+
 /// A gang that was complete once and lost all of its pods comes before those that never were, and gives way to an older one
 /// of its kind.
 #[test]
