@@ -56,15 +56,22 @@ fn is_status_outdated(group: &PodCliqueScalingGroup) -> bool {
 /// A breach that the pods show and the status does not yet: later than any that is written.
 const UNWRITTEN: Timestamp = Timestamp::MAX;
 
-/// Since when so many replicas are below their minimum, as their cliques say, that too few are left. A replica that never had
-/// its place has been so for longer than the others.
+/// Since when so many replicas are below their minimum, as their cliques say, that too few are left.
 fn members_breach(members: &Members<'_>, minimum: usize) -> Option<Timestamp> {
-    let of_clique = |it: &CliqueState<'_>| {
-        let status = it.clique.status.as_ref().filter(|_| it.is_breached())?;
-        let is_unwritten = it.is_present() && it.was_placed();
-        breach(&status.conditions).or(is_unwritten.then_some(UNWRITTEN))
-    };
-    too_few_since(members, minimum, |it| it.iter().flatten().filter_map(of_clique).min())
+    too_few_since(members, minimum, |it| it.iter().filter_map(|it| member_breach(it.as_ref())).min())
+}
+
+/// Since when a member of a replica is below its minimum at the earliest, as far as anything says so.
+fn member_breach(member: Option<&CliqueState<'_>>) -> Option<Timestamp> {
+    // It is made again at once, and had its place until just now for all that is known.
+    let Some(state) = member else { return Some(UNWRITTEN) };
+    if state.is_present() && !state.is_breached() {
+        return None;
+    }
+    let written = state.clique.status.as_ref().and_then(|it| breach(&it.conditions));
+    let is_waiting = state.is_present() && !state.was_placed();
+    let made = state.clique.metadata.creation_timestamp.as_ref().map(|it| it.0).filter(|_| is_waiting);
+    Some(written.or(made).unwrap_or(UNWRITTEN))
 }
 
 /// Since when fewer than the minimum of replicas are left, where those that are not healthy are down since `since`.

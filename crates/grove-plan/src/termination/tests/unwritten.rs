@@ -42,3 +42,22 @@ fn a_scale_in_begins_the_delay_of_its_group() {
     (group.spec.replicas, group.metadata.generation) = (1, Some(9));
     assert_eq!(due(&scaled, 112), "");
 }
+
+/// Somebody deletes a clique of the only healthy replica, or is about to, and nothing is written yet.
+#[test]
+fn a_clique_that_was_deleted_begins_the_delay_of_its_group() {
+    let two = "pre=1/1 dec=1/1 | pd=2/1:pre,dec";
+    let lost = "inf-0-pd-1-pre";
+    for text in [PAIR, two] {
+        let one = || carried_out(healthy_as(text).with("inf-0-pd-0-pre", "").written_at(100), 110);
+        assert_eq!(due(&one().leaving(lost), 150), "", "it is being deleted");
+        let mut again = one().without(lost);
+        assert_eq!(due(&again, 150), "", "it is gone");
+        let made = Deployed::new(1, text).made(150);
+        again.cliques.insert(lost.to_owned(), made.cliques[lost].clone());
+        let again = again.with(lost, "0g@150");
+        assert_eq!(due(&again, 159), "next:160", "it is made again");
+        assert_eq!(due(&again, 160), "set:0");
+        assert_eq!(due(&again.written_at(152), 161), "next:162", "and the group says so");
+    }
+}
