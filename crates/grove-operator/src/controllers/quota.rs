@@ -78,7 +78,7 @@ impl Grove {
         let Some(gang) = self.seen.gangs.cache.get(namespace, gang) else { return allowed };
         match self.memory.quotas.share(namespace, uid(gang.as_ref())) {
             Share::All => allowed,
-            Share::Minimum(_) => allowed.min(spec_minimum(&clique.spec)),
+            Share::MinimumFirst | Share::Minimum(_) => allowed.min(spec_minimum(&clique.spec)),
             Share::Nothing(_) => 0,
         }
     }
@@ -150,7 +150,7 @@ impl Grove {
             let there = u32::try_from(there).unwrap_or(u32::MAX);
             let waits = lacking(clique, there) > 0
                 && share.is_some_and(|it| match it {
-                    Share::All => false,
+                    Share::All | Share::MinimumFirst => false,
                     Share::Minimum(_) => there >= spec_minimum(&clique.spec),
                     Share::Nothing(_) => true,
                 });

@@ -112,6 +112,8 @@ impl Parked {
 pub enum Share {
     /// All that it lacks.
     All,
+    /// The minimum of each clique, until all of them have it.
+    MinimumFirst,
     /// The minimum of each clique, for this reason.
     Minimum(String),
     /// None, for this reason.
@@ -122,7 +124,7 @@ impl Share {
     /// Why it may not create all that it lacks.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::All => None,
+            Self::All | Self::MinimumFirst => None,
             Self::Minimum(reason) | Self::Nothing(reason) => Some(reason),
         }
     }
@@ -259,8 +261,7 @@ fn holder_after<'a>(head: &Claim, claims: &[&'a Claim]) -> Option<&'a Claim> {
 fn share(claim: &Claim, head: Option<&Claim>, claims: &[&Claim], ledger: &Ledger) -> Share {
     let has_turn = head.is_some_and(|it| it.uid == claim.uid);
     if has_turn && claim.missing > 0 {
-        let reason = "waiting for quota: the other PodCliques of the gang get their minAvailable pods first";
-        return Share::Minimum(reason.to_owned());
+        return Share::MinimumFirst;
     }
     if has_turn || claim.lacking == 0 {
         return Share::All;

@@ -80,7 +80,7 @@ fn everybody_else_waits_and_says_for_whom() {
     let plan = plan(&Ledger::default(), &claims, at(100));
     let words = |text: &str| format!("waiting for quota: {text}");
     for (name, share) in [
-        ("a", Share::Minimum(words("the other PodCliques of the gang get their minAvailable pods first"))),
+        ("a", Share::MinimumFirst),
         ("b", Share::Nothing(words("gang a is older"))),
         ("c", Share::Nothing(words("base gang b comes first"))),
         ("d", Share::Minimum(words("gang a is older"))),
