@@ -76,11 +76,8 @@ impl Grove {
         }
         let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
         let Some(gang) = self.seen.gangs.cache.get(namespace, gang) else { return allowed };
-        match self.memory.quotas.share(namespace, uid(gang.as_ref())) {
-            Share::All => allowed,
-            Share::MinimumFirst | Share::Minimum(_) => allowed.min(spec_minimum(&clique.spec)),
-            Share::Nothing(_) => 0,
-        }
+        let share = self.memory.quotas.share(namespace, uid(gang.as_ref()));
+        share.limit(allowed, spec_minimum(&clique.spec))
     }
 
     /// A pod of a clique was refused because a quota is exceeded.
@@ -148,13 +145,10 @@ impl Grove {
             let id = uid(clique.as_ref());
             let there = self.seen.pods_of(id).iter().filter(|it| !it.fact.terminating).count();
             let there = u32::try_from(there).unwrap_or(u32::MAX);
-            let waits = lacking(clique, there) > 0
-                && share.is_some_and(|it| match it {
-                    Share::All | Share::MinimumFirst => false,
-                    Share::Minimum(_) => there >= spec_minimum(&clique.spec),
-                    Share::Nothing(_) => true,
-                });
-            let reason = share.and_then(Share::reason).filter(|_| waits);
+            let replicas = clique.spec.replicas.map_or(0, count);
+            let waits =
+                |it: &&Share| there < replicas && it.limit(replicas, spec_minimum(&clique.spec)) <= there;
+            let reason = share.filter(waits).and_then(Share::reason);
             if self.memory.hold(id, reason, self.now()) {
                 self.wake_reports_of_clique(clique);
                 self.wake_gang_of(clique);

@@ -206,7 +206,7 @@ async fn the_minimum_of_every_clique_comes_before_pods_above_it() {
         are(&world, &[("a-0", 4)]);
         world.patch("podcliques.grove.io", &first, json!({ "spec": { "replicas": 4 } }));
         pass(&world, Duration::from_secs(10)).await;
-        // Each of them leaves room for one.
+        // Each of them leaves room for one, which the operator fills before the scheduler looks again. The clock is virtual.
         for pod in world.list("pods") {
             world.delete("pods", pod.name());
             tokio::time::sleep(Duration::from_millis(700)).await;

@@ -121,6 +121,15 @@ pub enum Share {
 }
 
 impl Share {
+    /// How many pods of a clique may exist, of those that are `allowed` without a quota.
+    pub fn limit(&self, allowed: u32, minimum: u32) -> u32 {
+        match self {
+            Self::All => allowed,
+            Self::MinimumFirst | Self::Minimum(_) => allowed.min(minimum),
+            Self::Nothing(_) => 0,
+        }
+    }
+
     /// Why it may not create all that it lacks.
     pub fn reason(&self) -> Option<&str> {
         match self {

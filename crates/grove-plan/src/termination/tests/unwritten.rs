@@ -43,7 +43,7 @@ fn a_scale_in_begins_the_delay_of_its_group() {
     assert_eq!(due(&scaled, 112), "");
 }
 
-/// Somebody deletes a clique of the only healthy replica, or is about to, and nothing is written yet.
+/// A PodClique of the only healthy replica is deleted, and no status reflects that yet.
 #[test]
 fn a_clique_that_was_deleted_begins_the_delay_of_its_group() {
     let two = "pre=1/1 dec=1/1 | pd=2/1:pre,dec";
