@@ -72,7 +72,25 @@ impl Cause {
         )
     }
 
-    fn new(reason: &str, field: &str, head: &str, detail: &str) -> Self {
+    /// A field with a value that is there already.
+    pub(crate) fn duplicate(field: &str, value: &str) -> Self {
+        Self::new("FieldValueDuplicate", field, &format!("Duplicate value: {value:?}"), "")
+    }
+
+    /// A field with more in it than there may be.
+    pub(crate) fn too_long(field: &str, most: usize) -> Self {
+        Self::new("FieldValueTooLong", field, "Too long", &format!("may not be more than {most} bytes"))
+    }
+
+    /// The same, of a value that is itself somewhere.
+    pub(crate) fn below(self, path: &str) -> Self {
+        // Messages of schemas begin with the path, which is empty for the value as a whole.
+        let message = self.message.replace(":  in body", &format!(": {path} in body"));
+        let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
+        Self { message, field: format!("{path}{dot}{}", self.field), ..self }
+    }
+
+    pub(crate) fn new(reason: &str, field: &str, head: &str, detail: &str) -> Self {
         let message = if detail.is_empty() { head.to_owned() } else { format!("{head}: {detail}") };
         Self { reason: reason.to_owned(), message, field: field.to_owned() }
     }
@@ -88,10 +106,15 @@ impl Failure {
         Self::new(400, "BadRequest", message)
     }
 
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "InternalError", message)
     }
 
+    /// The server does not do such things.
     pub(crate) fn not_implemented(message: impl Into<String>) -> Self {
         Self::new(501, "NotImplemented", message)
     }
@@ -161,12 +184,18 @@ impl Failure {
         Self::invalid_kind(&resource.kind, &resource.group, name, causes)
     }
 
+    /// What a patch makes cannot be read.
+    pub(crate) fn invalid_patch(cause: Cause) -> Self {
+        Self::invalid_kind("", "", "", vec![cause])
+    }
+
     /// The options of a request are wrong.
     pub(crate) fn invalid_options(kind: &str, cause: Cause) -> Self {
         Self::invalid_kind(kind, "meta.k8s.io", "", vec![cause])
     }
 
-    fn invalid_kind(kind: &str, group: &str, name: &str, causes: Vec<Cause>) -> Self {
+    /// An object of a kind that is never stored is wrong.
+    pub(crate) fn invalid_kind(kind: &str, group: &str, name: &str, causes: Vec<Cause>) -> Self {
         let mut lines: Vec<String> =
             causes.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
         let why = match lines.len() {
@@ -185,6 +214,12 @@ impl Failure {
         Self::new(403, "Forbidden", message).about(resource, name)
     }
 
+    /// Not now.
+    pub(crate) fn too_many_requests(message: &str, cause: Cause) -> Self {
+        let details = Details { causes: vec![cause], ..Details::default() };
+        Self::new(429, "TooManyRequests", message).with_details(details)
+    }
+
     /// The namespace ends, so nothing new may come into it.
     pub(crate) fn namespace_terminating(resource: &Resource, name: &str, namespace: &str) -> Self {
         let why =
@@ -198,6 +233,11 @@ impl Failure {
             });
         }
         failure
+    }
+
+    /// The definition of a resource changed again and again while an object of it was written.
+    pub(crate) fn definition_changes() -> Self {
+        Self::new(503, "ServiceUnavailable", "the definition of the resource is changing, please try again")
     }
 
     /// A list or a watch asks for a revision that is no longer remembered.

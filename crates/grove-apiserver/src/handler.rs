@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT, WARNING};
 use http::request::Parts;
 use http::{Method, Response};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::accept::Form;
+use crate::auth::{self, UserInfo};
 use crate::body::Body;
-use crate::discovery;
+use crate::discovery::{self, Catalog};
 use crate::failure::Failure;
 use crate::fault::Fault;
+use crate::health;
 use crate::object::Object;
+use crate::openapi;
 use crate::query::Query;
 use crate::read::{self, ListOptions};
 use crate::resource::Resource;
@@ -22,7 +25,7 @@ use crate::selector::Selection;
 use crate::server::ApiServer;
 use crate::service::{TransportError, answer, answer_lines, answer_text, answer_value, refuse};
 use crate::watch::{Scope, Start, WatchOptions, watch};
-use crate::write::{self, Action, Answer, DeleteOptions, PatchBody, Subresource, WriteRequest};
+use crate::write::{self, Action, Answer, DeleteOptions, FieldCheck, PatchBody, Subresource, WriteRequest};
 
 /// A request for objects.
 struct Asked<'a> {
@@ -44,20 +47,31 @@ pub(crate) async fn handle(
     let resources = server.resources();
     let not_found = || answer_text(404, "404 page not found\n");
     let value_or_not_found = |value: Option<Value>| value.map_or_else(not_found, |it| answer_value(200, &it));
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
     let target = match route(parts.uri.path()) {
         Route::Objects(target) => target,
         _ if parts.method != Method::GET => return Ok(refuse(&Failure::method_not_allowed())),
         Route::Version => return Ok(answer_value(200, &discovery::version())),
-        Route::Health => return Ok(answer_text(200, "ok")),
-        Route::CoreVersions => return Ok(answer_value(200, &discovery::core_versions())),
-        Route::Groups => return Ok(answer_value(200, &discovery::groups(resources))),
-        Route::Group(group) => return Ok(value_or_not_found(discovery::one_group(resources, &group))),
+        Route::Health(endpoint, check) => return Ok(health::health(&endpoint, check.as_deref(), &query)),
+        Route::Metrics => return Ok(health::metrics(server)),
+        Route::CoreVersions => return Ok(discovery::core_versions(&resources, &parts.headers)),
+        Route::Groups => return Ok(discovery::groups(&resources, &parts.headers)),
+        Route::Group(group) => {
+            return Ok(value_or_not_found(discovery::one_group(&Catalog::of(&resources), &group)));
+        }
         Route::GroupVersion(group, version) => {
-            return Ok(value_or_not_found(discovery::group_version(resources, &group, &version)));
+            let catalog = Catalog::of(&resources);
+            return Ok(value_or_not_found(discovery::group_version(&catalog, &group, &version)));
+        }
+        Route::OpenApi => return Ok(openapi::index(&resources)),
+        Route::OpenApiDocument(group, version) => {
+            return Ok(openapi::document(&resources, parts, &group, &version));
         }
         Route::Nothing => return Ok(not_found()),
     };
-    let query = Query::parse(parts.uri.query().unwrap_or_default());
+    if let Some(response) = auth::review(server, parts, &target, body) {
+        return Ok(response);
+    }
     match find(server, target) {
         Ok(Some((resource, target, subresource))) => {
             let asked = Asked { server, resource, target, subresource, query, parts, body };
@@ -95,6 +109,14 @@ fn find(server: &ApiServer, mut target: Target) -> Result<Option<Found>, Failure
         None => None,
         Some("status") if resource.status => Some(Subresource::Status),
         Some("scale") if resource.scale.is_some() => Some(Subresource::Scale),
+        Some("eviction") if resource.is("pods") && resource.strict => Some(Subresource::Eviction),
+        Some(part @ ("log" | "exec" | "attach" | "portforward" | "proxy"))
+            if resource.is("pods") && resource.strict =>
+        {
+            return Err(Failure::not_implemented(format!(
+                "pods/{part} is not served: the pods of this cluster are simulated, no container runs"
+            )));
+        }
         Some("binding") if resource.is("pods") => Some(Subresource::Binding),
         Some("finalize") if resource.is("namespaces") => Some(Subresource::Finalize),
         Some(_) => return Err(Failure::no_such_resource()),
@@ -104,34 +126,45 @@ fn find(server: &ApiServer, mut target: Target) -> Result<Option<Found>, Failure
 
 impl Asked<'_> {
     async fn answer(self) -> Result<Response<Body>, TransportError> {
-        let form = match Form::wanted(&self.parts.headers) {
+        let form = match Form::wanted(&self.parts.headers, &self.query) {
             Ok(form) => form,
             Err(failure) => return Ok(refuse(&failure)),
         };
         if self.parts.method == Method::GET {
             return Ok(self.read(form).await.unwrap_or_else(|failure| refuse(&failure)));
         }
-        let request = match self.write_request() {
+        let (request, mut fields) = match self.write_request() {
             Ok(request) => request,
             Err(failure) => return Ok(refuse(&failure)),
         };
-        let result = match self.server.fault(&request) {
-            Fault::None => self.server.write(request),
+        match self.server.fault(&request) {
+            Fault::None => {
+                let user = self.user();
+                let (result, warnings) = self.server.write_admitted(request, &mut fields, user).await;
+                let mut response = match result {
+                    Ok(answer) => self.written(&answer, form),
+                    Err(failure) => refuse(&failure),
+                };
+                warn(&mut response, fields.warnings());
+                warn(&mut response, &warnings);
+                Ok(response)
+            }
             Fault::Refuse(failure) => {
                 write::refused(self.server.store(), &request, &failure);
-                Err(failure)
+                Ok(refuse(&failure))
             }
-            Fault::Cut => return Err(TransportError::Cut),
+            Fault::Cut => Err(TransportError::Cut),
             Fault::Lose => {
                 // Whatever the result: nobody hears of it.
-                drop(self.server.write(request));
-                return Err(TransportError::Lost);
+                drop(self.server.write_admitted(request, &mut fields, self.user()).await);
+                Err(TransportError::Lost)
             }
-        };
-        Ok(match result {
-            Ok(answer) => self.written(&answer, form),
-            Err(failure) => refuse(&failure),
-        })
+        }
+    }
+
+    /// Who sends the request, as webhooks are told.
+    fn user(&self) -> Value {
+        self.parts.extensions.get::<UserInfo>().cloned().unwrap_or_default().to_json()
     }
 
     async fn read(&self, form: Form) -> Result<Response<Body>, Failure> {
@@ -147,15 +180,20 @@ impl Asked<'_> {
             let options = ListOptions::parse(&self.resource, &self.query)?;
             read::wait_for(store, options.at).await?;
             let list = read::list(store, &self.resource, namespace, &options)?;
-            return Ok(answer(200, list.encode(&self.resource, form)));
+            return Ok(answer(200, list.encode(&self.resource, form, store.now())));
         };
         let object = store
             .get(self.resource.id(), namespace.unwrap_or_default(), name)
             .ok_or_else(|| Failure::not_found(&self.resource, name))?;
+        let object = self.resource.present(&object);
         match self.subresource {
-            None | Some(Subresource::Status) => Ok(answer(200, encode_object(&object, form))),
+            None | Some(Subresource::Status) => {
+                Ok(answer(200, object.encode(&self.resource, form, store.now())))
+            }
             Some(Subresource::Scale) => Ok(answer_value(200, &write::scale_of(&self.resource, &object)?)),
-            Some(Subresource::Binding | Subresource::Finalize) => Err(Failure::method_not_allowed()),
+            Some(Subresource::Binding | Subresource::Finalize | Subresource::Eviction) => {
+                Err(Failure::method_not_allowed())
+            }
         }
     }
 
@@ -172,17 +210,29 @@ impl Asked<'_> {
     }
 
     /// What the client wants written.
-    fn write_request(&self) -> Result<WriteRequest, Failure> {
+    fn write_request(&self) -> Result<(WriteRequest, FieldCheck), Failure> {
         let content_type = self.parts.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let mut name = self.target.name.clone().unwrap_or_default();
         let is_scoped = !self.resource.namespaced || self.target.namespace.is_some();
         let is_named = self.target.name.is_some();
-        let json_body = || write::accepts(content_type).and_then(|()| write::parse(self.body));
+        let mut duplicates = Vec::new();
+        let mut body = || {
+            let (value, doubles) = write::read_body(content_type, self.body)?;
+            duplicates = doubles;
+            Ok::<_, Failure>(value)
+        };
         let mut dry_run = None;
         let action = match (self.parts.method.as_str(), self.subresource) {
-            ("POST", None) if !is_named && is_scoped => Action::Create(json_body()?),
+            ("POST", None) if !is_named && is_scoped => Action::Create(body()?),
+            ("POST", Some(Subresource::Eviction)) => {
+                let body = body()?;
+                if body.pointer("/deleteOptions/dryRun/0").is_some_and(|it| it == "All") {
+                    dry_run = Some(true);
+                }
+                Action::Create(body)
+            }
             ("POST", Some(Subresource::Binding)) => {
-                let body = json_body()?;
+                let body = body()?;
                 if !is_named {
                     body.pointer("/metadata/name")
                         .and_then(Value::as_str)
@@ -194,10 +244,13 @@ impl Asked<'_> {
             ("PUT", None | Some(Subresource::Status | Subresource::Scale | Subresource::Finalize))
                 if is_named =>
             {
-                Action::Update(json_body()?)
+                Action::Update(body()?)
             }
             ("PATCH", None | Some(Subresource::Status | Subresource::Scale)) if is_named => {
-                Action::Patch(PatchBody::parse(content_type, self.resource.custom, &self.query, self.body)?)
+                let (patch, doubles) =
+                    PatchBody::parse(content_type, self.resource.custom, &self.query, self.body)?;
+                duplicates = doubles;
+                Action::Patch(patch)
             }
             ("DELETE", None) if is_scoped => {
                 let (options, dry) = DeleteOptions::parse(&self.query, self.body)?;
@@ -215,7 +268,8 @@ impl Asked<'_> {
             Action::Update(_) => "UpdateOptions",
             _ => "PatchOptions",
         };
-        Ok(WriteRequest {
+        let fields = FieldCheck::parse(&self.query, options_kind, duplicates)?;
+        let request = WriteRequest {
             resource: Arc::clone(&self.resource),
             namespace: self.target.namespace.clone().unwrap_or_default(),
             name,
@@ -223,7 +277,8 @@ impl Asked<'_> {
             manager: self.manager(),
             dry_run: dry_run.map_or_else(|| self.query.dry_run(options_kind), Ok)?,
             action,
-        })
+        };
+        Ok((request, fields))
     }
 
     fn manager(&self) -> String {
@@ -235,20 +290,32 @@ impl Asked<'_> {
     fn written(&self, result: &Answer, form: Form) -> Response<Body> {
         match result {
             Answer::Created(object) | Answer::Object(object) => {
-                answer(result.code(), encode_object(object, form))
+                let object = self.resource.present(object);
+                answer(result.code(), object.encode(&self.resource, form, self.server.store().now()))
             }
             Answer::Deleted(items) => {
-                let metadata = json!({"resourceVersion": self.server.store().revision().to_string()});
-                answer(200, read::encode_list(&self.resource, form, &metadata, items))
+                let store = self.server.store();
+                let revision = store.revision().to_string();
+                let metadata = Map::from_iter([("resourceVersion".to_owned(), revision.into())]);
+                let items: Vec<Arc<Object>> = items.iter().map(|it| self.resource.present(it)).collect();
+                answer(200, read::encode_list(&self.resource, form, store.now(), &metadata, &items))
             }
             Answer::Other(code, value) => answer_value(*code, value),
         }
     }
 }
 
-fn encode_object(object: &Object, form: Form) -> Bytes {
-    match form {
-        Form::Whole => object.json(),
-        Form::Metadata => object.metadata_json(),
+/// As many warnings as an answer has, and as many characters as one has.
+const MOST_WARNINGS: usize = 20;
+const LONGEST_WARNING: usize = 256;
+
+/// Adds warnings in the form in which clients show them to people.
+fn warn(response: &mut Response<Body>, warnings: &[String]) {
+    for warning in warnings.iter().take(MOST_WARNINGS) {
+        let text: String = warning.chars().take(LONGEST_WARNING).filter(|it| !it.is_control()).collect();
+        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+        if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
+            response.headers_mut().append(WARNING, value);
+        }
     }
 }

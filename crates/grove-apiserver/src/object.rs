@@ -3,9 +3,13 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::accept::Form;
 use crate::metadata;
+use crate::resource::Resource;
+use crate::table::Rows;
 
 /// An object of some revision.
 ///
@@ -80,6 +84,15 @@ impl Object {
     /// The object as JSON.
     pub fn json(&self) -> Bytes {
         self.json.get_or_init(|| encode(&self.value)).clone()
+    }
+
+    /// The object as a client wants it.
+    pub(crate) fn encode(&self, resource: &Resource, form: Form, now: Timestamp) -> Bytes {
+        match form {
+            Form::Whole => self.json(),
+            Form::Metadata => self.metadata_json(),
+            Form::Table(include) => Rows { resource, include, now }.encode_one(self, true),
+        }
     }
 
     /// The object as a `PartialObjectMetadata`, for clients that want no more.

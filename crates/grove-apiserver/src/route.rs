@@ -7,8 +7,14 @@ use crate::query::decode;
 pub(crate) enum Route {
     /// `/version`
     Version,
-    /// `/healthz`, `/livez`, `/readyz`
-    Health,
+    /// `/healthz`, `/livez`, `/readyz`, with the name of a single check.
+    Health(String, Option<String>),
+    /// `/metrics`
+    Metrics,
+    /// `/openapi/v3`
+    OpenApi,
+    /// `/openapi/v3/api/v1`, `/openapi/v3/apis/grove.io/v1alpha1`
+    OpenApiDocument(String, String),
     /// `/api`
     CoreVersions,
     /// `/apis`
@@ -43,7 +49,16 @@ pub(crate) fn route(path: &str) -> Route {
     }
     match segments.as_slice() {
         ["version"] => Route::Version,
-        ["healthz" | "livez" | "readyz", ..] => Route::Health,
+        [endpoint @ ("healthz" | "livez" | "readyz")] => Route::Health((*endpoint).to_owned(), None),
+        [endpoint @ ("healthz" | "livez" | "readyz"), check] => {
+            Route::Health((*endpoint).to_owned(), Some((*check).to_owned()))
+        }
+        ["metrics"] => Route::Metrics,
+        ["openapi", "v3"] => Route::OpenApi,
+        ["openapi", "v3", "api", version] => Route::OpenApiDocument(String::new(), (*version).to_owned()),
+        ["openapi", "v3", "apis", group, version] => {
+            Route::OpenApiDocument((*group).to_owned(), (*version).to_owned())
+        }
         ["api"] => Route::CoreVersions,
         ["apis"] => Route::Groups,
         ["apis", group] => Route::Group((*group).to_owned()),
@@ -98,7 +113,13 @@ mod tests {
     fn paths() {
         for (path, expected) in [
             ("/version", "Version"),
-            ("/readyz/ping", "Health"),
+            ("/readyz", "Health(\"readyz\", None)"),
+            ("/readyz/ping", "Health(\"readyz\", Some(\"ping\"))"),
+            ("/metrics", "Metrics"),
+            ("/openapi/v3", "OpenApi"),
+            ("/openapi/v3/api/v1", "OpenApiDocument(\"\", \"v1\")"),
+            ("/openapi/v3/apis/grove.io/v1", "OpenApiDocument(\"grove.io\", \"v1\")"),
+            ("/openapi/v2", "Nothing"),
             ("/api", "CoreVersions"),
             ("/apis/", "Groups"),
             ("/apis/grove.io", "Group(\"grove.io\")"),

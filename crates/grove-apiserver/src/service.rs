@@ -19,7 +19,7 @@ use crate::server::ApiServer;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// As large as a body may be.
-const BODY_LIMIT: usize = 3 * 1024 * 1024;
+pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
 /// The connection broke. Made by [`crate::Fault`], or the request could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +88,11 @@ pub(crate) fn answer_value(code: u16, value: &Value) -> Response<Body> {
 
 /// An answer that is not from the API, and so not a `Status`.
 pub(crate) fn answer_text(code: u16, text: &'static str) -> Response<Body> {
+    with_type(code, "text/plain; charset=utf-8", Body::whole(text))
+}
+
+/// Likewise, of a text that was put together.
+pub(crate) fn answer_owned_text(code: u16, text: String) -> Response<Body> {
     with_type(code, "text/plain; charset=utf-8", Body::whole(text))
 }
 

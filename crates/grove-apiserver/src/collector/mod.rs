@@ -4,6 +4,7 @@
 //! What an event may have made possible is put on a list of keys; each key is attended to by looking at the store as
 //! it is then, so that it does not matter how often or when that happens.
 
+mod definitions;
 mod namespaces;
 mod owners;
 
@@ -26,9 +27,19 @@ pub fn collect(server: &ApiServer) -> usize {
 
 /// Does what there is to do after every change, until `stop`.
 pub async fn run_collector(server: ApiServer, stop: impl Future<Output = ()> + Send) {
+    let collector = Collector::new(&server);
+    run(collector, stop).await;
+}
+
+/// Likewise, for a cluster in which a controller of its own empties namespaces.
+pub async fn run_garbage_collector(server: ApiServer, stop: impl Future<Output = ()> + Send) {
+    let collector = Collector { empties_namespaces: false, ..Collector::new(&server) };
+    run(collector, stop).await;
+}
+
+async fn run(mut collector: Collector<'_>, stop: impl Future<Output = ()> + Send) {
     let mut stop = pin!(stop);
-    let mut signal = server.store().subscribe();
-    let mut collector = Collector::new(&server);
+    let mut signal = collector.server.store().subscribe();
     loop {
         signal.look();
         collector.pass();
@@ -44,13 +55,17 @@ struct Collector<'a> {
     server: &'a ApiServer,
     /// All events up to here are known.
     position: u64,
+    /// How often the store was restored by then.
+    restores: u64,
     work: BTreeSet<Key>,
+    /// Whether namespaces that end are its work, too.
+    empties_namespaces: bool,
 }
 
 impl<'a> Collector<'a> {
     /// At position 0, which no store remembers: it begins by looking at everything.
     fn new(server: &'a ApiServer) -> Self {
-        Self { server, position: 0, work: BTreeSet::new() }
+        Self { server, position: 0, restores: 0, work: BTreeSet::new(), empties_namespaces: true }
     }
 
     fn pass(&mut self) -> usize {
@@ -65,7 +80,9 @@ impl<'a> Collector<'a> {
     /// Puts on the list what the events since the last time may have made possible.
     fn learn(&mut self) {
         let store = self.server.store();
-        if let Ok(events) = store.events_since(self.position) {
+        let restores = std::mem::replace(&mut self.restores, store.restores());
+        let known = store.events_since(self.position).ok().filter(|_| restores == self.restores);
+        if let Some(events) = known {
             for event in events {
                 self.position = event.revision;
                 self.learn_of(&event);
@@ -91,6 +108,8 @@ impl<'a> Collector<'a> {
                 if !event.key.namespace.is_empty() {
                     self.work.insert(namespaces::key(&event.key.namespace));
                 }
+                // The last object of a definition that ends.
+                self.work.extend(definitions::of_resource(store, &event.key.resource));
             }
         }
     }
@@ -98,8 +117,12 @@ impl<'a> Collector<'a> {
     /// Does what there is to do about one object. How many writes that took.
     fn attend(&mut self, key: &Key) -> usize {
         let Some(object) = self.server.store().read(key) else { return 0 };
-        if &*key.resource == namespaces::RESOURCE && object.is_terminating() {
+        let is_ending = &*key.resource == namespaces::RESOURCE && object.is_terminating();
+        if is_ending && self.empties_namespaces {
             return self.attend_namespace(key, &object);
+        }
+        if &*key.resource == definitions::RESOURCE && object.is_terminating() {
+            return self.attend_definition(key, &object);
         }
         self.attend_owned(key, &object)
     }
@@ -116,9 +139,11 @@ impl<'a> Collector<'a> {
 
     /// Whether the write was done. If not, somebody else wrote, and that is an event.
     fn write(&self, key: &Key, action: Action) -> bool {
-        let Some(resource) = self.server.resources().by_id(&key.resource) else { return false };
+        let Some(resource) = self.server.resources().by_id(&key.resource).map(Arc::clone) else {
+            return false;
+        };
         let request = WriteRequest {
-            resource: Arc::clone(resource),
+            resource,
             namespace: key.namespace.clone(),
             name: key.name.clone(),
             subresource: None,

@@ -37,13 +37,13 @@ impl Collector<'_> {
 
     /// Nothing is left in it.
     fn finalize(&self, key: &Key, namespace: &Object) -> bool {
-        let Some(resource) = self.server.resources().by_id(RESOURCE) else { return false };
+        let Some(resource) = self.server.resources().by_id(RESOURCE).map(Arc::clone) else { return false };
         let mut body = namespace.value().clone();
         if let Some(spec) = body.get_mut("spec").map(metadata::map_mut) {
             spec.insert("finalizers".to_owned(), Value::Array(Vec::new()));
         }
         let request = WriteRequest {
-            resource: Arc::clone(resource),
+            resource,
             namespace: String::new(),
             name: key.name.clone(),
             subresource: Some(Subresource::Finalize),

@@ -104,7 +104,8 @@ impl Collector<'_> {
     fn owner(&self, dependent: &Key, reference: &Value) -> Owner {
         let text = |field: &str| reference.get(field).and_then(Value::as_str).unwrap_or_default();
         let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
-        let Some(resource) = self.server.resources().by_kind(group, text("kind")) else {
+        let resources = self.server.resources();
+        let Some(resource) = resources.by_kind(group, text("kind")) else {
             // Nobody knows such objects, so nobody can say that it is not there.
             return Owner::Solid;
         };

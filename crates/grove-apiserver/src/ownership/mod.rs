@@ -1,8 +1,8 @@
 //! Who said which field of an object: the managers in `metadata.managedFields`, and what an apply makes of them.
 //!
-//! Fields are told apart by the schema of a CustomResourceDefinition; built-in kinds have none here, so that their
-//! lists are wholes (but for those in metadata). Unlike the real server, this one names managers only from the first
-//! apply on: what an object had before belongs to nobody, and no apply conflicts with it.
+//! Fields are told apart by the schema of a CustomResourceDefinition, or by what is known of a built-in kind. Unlike the
+//! real server, this one may name managers only from the first apply on (`Resource::strict`): what an object had
+//! before then belongs to nobody, and no apply conflicts with it.
 
 mod set;
 mod shape;
@@ -89,9 +89,22 @@ pub(crate) fn apply(
     Ok(Outcome { object, conflicts })
 }
 
-/// Notes in `new` that a writer changed it from `old` without asking. Nothing is noted where nobody ever applied.
-pub(crate) fn update(old: &Value, new: &mut Value, shape: &Shape, writer: impl FnOnce() -> Writer) {
-    if metadata::list(old, "managedFields").is_empty() {
+/// Notes in a new object that its writer made all of it.
+pub(crate) fn create(new: &mut Value, shape: &Shape, writer: Writer) {
+    let Ok(fields) = parts_of(new, shape) else { return };
+    write(new, vec![Manager { writer, applies: false, fields }]);
+}
+
+/// Notes in `new` that a writer changed it from `old` without asking. Unless it is to be noted from the start, nothing is
+/// where nobody ever applied.
+pub(crate) fn update(
+    old: &Value,
+    new: &mut Value,
+    shape: &Shape,
+    from_the_start: bool,
+    writer: impl FnOnce() -> Writer,
+) {
+    if !from_the_start && metadata::list(old, "managedFields").is_empty() {
         return;
     }
     let (changed, gone) = values::compare(&content(old), &content(new), shape);

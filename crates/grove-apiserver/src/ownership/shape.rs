@@ -1,8 +1,11 @@
 //! What of a value is owned by itself: field by field, item by item, or only as a whole. Read from a schema.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
+
+use crate::kinds::{self, Definition, Ownership, Type};
 
 /// How the parts of a value are told apart.
 #[derive(Clone, Debug, Default)]
@@ -18,9 +21,15 @@ pub(crate) enum Shape {
     Items(Vec<(String, Option<Value>)>, Box<Shape>),
     /// A list of values that are there or not.
     Set,
+    /// A type of built-in kinds, by its name. Such types may hold themselves.
+    Named(&'static str),
 }
 
 static DEDUCED: Shape = Shape::Deduced;
+
+/// The shapes of all types of built-in kinds.
+static NAMED: LazyLock<BTreeMap<&'static str, Shape>> =
+    LazyLock::new(|| kinds::all().map(|it| (it.name, Shape::of_definition(it))).collect());
 
 impl Shape {
     /// The shape of objects, whose metadata is the same for all kinds.
@@ -38,6 +47,46 @@ impl Shape {
         };
         fields.insert("metadata".to_owned(), Self::of(&metadata));
         Self::Fields(fields, rest)
+    }
+
+    /// The shape of objects of a built-in kind.
+    pub(crate) fn of_kind(definition: &'static Definition) -> Self {
+        Self::Named(definition.name)
+    }
+
+    fn of_definition(definition: &'static Definition) -> Self {
+        if definition.atomic {
+            return Self::Atomic;
+        }
+        let field = |(name, field): (&&'static str, &kinds::Field)| {
+            ((*name).to_owned(), Self::of_type(&field.holds, &field.owned))
+        };
+        Self::Fields(definition.fields.iter().map(field).collect(), Box::default())
+    }
+
+    fn of_type(of: &Type, owned: &Ownership) -> Self {
+        match (of, owned) {
+            (Type::List(_), Ownership::Set) => Self::Set,
+            (Type::List(item), Ownership::Keys(keys)) => {
+                let default = |key: &str| item.object()?.field(key)?.default.clone();
+                let keys = keys.iter().map(|it| ((*it).to_owned(), default(it))).collect();
+                Self::Items(keys, Box::new(Self::of_type(item, &Ownership::Usual)))
+            }
+            (_, Ownership::Atomic) | (Type::List(_), _) => Self::Atomic,
+            (Type::Map(item), _) => {
+                Self::Fields(BTreeMap::new(), Box::new(Self::of_type(item, &Ownership::Usual)))
+            }
+            (Type::Object(name), _) => Self::Named(name),
+            _ => Self::Deduced,
+        }
+    }
+
+    /// What a name stands for.
+    fn named(&self) -> &Self {
+        match self {
+            Self::Named(name) => NAMED.get(name).unwrap_or(&DEDUCED),
+            shape => shape,
+        }
     }
 
     fn of(schema: &Value) -> Self {
@@ -67,16 +116,16 @@ impl Shape {
     }
 
     pub(super) fn field(&self, name: &str) -> &Self {
-        match self {
-            Self::Fields(fields, rest) => fields.get(name).unwrap_or(rest),
+        match self.named() {
+            Self::Fields(fields, rest) => fields.get(name).unwrap_or(rest).named(),
             _ => &DEDUCED,
         }
     }
 
     /// What tells the items of a list apart, and their shape. None of a list that is a whole.
     pub(super) fn items(&self) -> Option<(ItemKeys<'_>, &Self)> {
-        match self {
-            Self::Items(keys, item) => Some((ItemKeys::Fields(keys), item)),
+        match self.named() {
+            Self::Items(keys, item) => Some((ItemKeys::Fields(keys), item.named())),
             Self::Set => Some((ItemKeys::Itself, &DEDUCED)),
             _ => None,
         }

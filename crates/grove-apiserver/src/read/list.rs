@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::revision::At;
@@ -14,6 +15,7 @@ use crate::query::Query;
 use crate::resource::Resource;
 use crate::selector::Selection;
 use crate::store::{Expired, Key, Store};
+use crate::table::Rows;
 
 /// What a list asks for.
 #[derive(Clone, Debug)]
@@ -57,13 +59,17 @@ pub(crate) fn list(
     namespace: Option<&str>,
     options: &ListOptions,
 ) -> Result<List, Failure> {
-    store.view(|state| match options.at {
+    let mut list = store.view(|state| match options.at {
         At::Exactly(revision) if revision != state.revision() => {
             let objects = state.at(revision, resource.id(), namespace).map_err(|it| expired(it, options))?;
             Ok(page(objects.iter(), revision, options))
         }
         _ => Ok(page(state.range(resource.id(), namespace), state.revision(), options)),
-    })
+    })?;
+    for object in &mut list.items {
+        *object = resource.present(object);
+    }
+    Ok(list)
 }
 
 fn expired(_: Expired, options: &ListOptions) -> Failure {
@@ -103,7 +109,7 @@ fn page<'a>(
 
 impl List {
     /// The list as a client wants it.
-    pub(crate) fn encode(&self, resource: &Resource, form: Form) -> Bytes {
+    pub(crate) fn encode(&self, resource: &Resource, form: Form, now: Timestamp) -> Bytes {
         let mut metadata = Map::from_iter([("resourceVersion".to_owned(), self.revision.to_string().into())]);
         if let Some(token) = &self.token {
             metadata.insert("continue".to_owned(), token.write().into());
@@ -111,15 +117,24 @@ impl List {
         if let Some(remaining) = self.remaining {
             metadata.insert("remainingItemCount".to_owned(), remaining.into());
         }
-        encode_list(resource, form, &metadata.into(), &self.items)
+        encode_list(resource, form, now, &metadata, &self.items)
     }
 }
 
 /// Puts a list together from objects that are already serialised.
-pub(crate) fn encode_list(resource: &Resource, form: Form, metadata: &Value, items: &[Arc<Object>]) -> Bytes {
+pub(crate) fn encode_list(
+    resource: &Resource,
+    form: Form,
+    now: Timestamp,
+    metadata: &Map<String, Value>,
+    items: &[Arc<Object>],
+) -> Bytes {
     let (kind, version) = match form {
         Form::Whole => (format!("{}List", resource.kind), resource.api_version()),
         Form::Metadata => ("PartialObjectMetadataList".to_owned(), "meta.k8s.io/v1".to_owned()),
+        Form::Table(include) => {
+            return Rows { resource, include, now }.encode(metadata, items.iter().map(AsRef::as_ref), true);
+        }
     };
     let mut head = encode(&json!({"kind": kind, "apiVersion": version, "metadata": metadata})).to_vec();
     // Objects of built-in kinds do not repeat their kind in a list; it is what they begin with.
@@ -130,13 +145,7 @@ pub(crate) fn encode_list(resource: &Resource, form: Form, metadata: &Value, ite
         }
         _ => 0,
     };
-    let items: Vec<Bytes> = items
-        .iter()
-        .map(|it| match form {
-            Form::Whole => it.json(),
-            Form::Metadata => it.metadata_json(),
-        })
-        .collect();
+    let items: Vec<Bytes> = items.iter().map(|it| it.encode(resource, form, now)).collect();
     head.reserve(items.iter().map(Bytes::len).sum::<usize>() + items.len() + 16);
     head.pop();
     head.extend_from_slice(b",\"items\":[");

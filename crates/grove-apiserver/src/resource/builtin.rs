@@ -2,7 +2,7 @@
 
 use super::Resource;
 
-const NO_FIELDS: &[&str] = &[];
+pub(super) const NO_FIELDS: &[&str] = &[];
 
 pub(super) fn rows() -> Vec<Resource> {
     vec![
@@ -48,7 +48,7 @@ pub(super) fn rows() -> Vec<Resource> {
     ]
 }
 
-fn core(kind: &str, plural: &str, short_names: &[&str], fields: &[impl AsRef<str>]) -> Resource {
+pub(super) fn core(kind: &str, plural: &str, short_names: &[&str], fields: &[impl AsRef<str>]) -> Resource {
     Resource {
         short_names: short_names.iter().map(|it| (*it).to_owned()).collect(),
         fields: fields.iter().map(|it| it.as_ref().to_owned()).collect(),
@@ -89,16 +89,16 @@ fn rbac(kind: &str, plural: &str) -> Resource {
     Resource { create_on_update: true, ..Resource::built_in("rbac.authorization.k8s.io", "v1", kind, plural) }
 }
 
-fn cluster(resource: Resource) -> Resource {
+pub(super) fn cluster(resource: Resource) -> Resource {
     Resource { namespaced: false, ..resource }
 }
 
 impl Resource {
-    fn with_status(self) -> Self {
+    pub(super) fn with_status(self) -> Self {
         Self { status: true, ..self }
     }
 
-    fn in_all(self) -> Self {
+    pub(super) fn in_all(self) -> Self {
         Self { categories: vec!["all".to_owned()], ..self }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Resource, Scale};
 use crate::ownership::Shape;
+use crate::table;
 
 /// Why a CustomResourceDefinition defines nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,9 +22,6 @@ pub enum BadDefinition {
 impl Resource {
     /// What a CustomResourceDefinition defines, in its storage version. Of its schema only what tells fields apart counts.
     pub fn from_crd(definition: &Value) -> Result<Self, BadDefinition> {
-        let text = |pointer: &'static str| {
-            definition.pointer(pointer).and_then(Value::as_str).ok_or(BadDefinition::Missing(pointer))
-        };
         let stored = definition
             .pointer("/spec/versions")
             .and_then(Value::as_array)
@@ -31,6 +29,14 @@ impl Resource {
             .flatten()
             .find(|it| it["served"] == true && it["storage"] == true)
             .ok_or(BadDefinition::NoVersion)?;
+        Self::from_crd_version(definition, stored)
+    }
+
+    /// What a CustomResourceDefinition defines, in one of its versions.
+    pub(crate) fn from_crd_version(definition: &Value, stored: &Value) -> Result<Self, BadDefinition> {
+        let text = |pointer: &'static str| {
+            definition.pointer(pointer).and_then(Value::as_str).ok_or(BadDefinition::Missing(pointer))
+        };
         let version = stored["name"].as_str().ok_or(BadDefinition::Missing("/spec/versions/name"))?;
 
         let mut resource = Self::custom(
@@ -53,6 +59,8 @@ impl Resource {
             .map(|path| path.trim_start_matches('.').to_owned())
             .collect();
         resource.shape = Arc::new(Shape::of_objects(&stored["schema"]["openAPIV3Schema"]));
+        resource.open_api = stored.pointer("/schema/openAPIV3Schema").cloned().map(Arc::new);
+        resource.columns = table::printer_columns(stored).into();
         Ok(resource)
     }
 }

@@ -1,5 +1,7 @@
 //! Label selectors: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, `a>1`, `a<1`, separated by commas.
 
+use serde_json::Value;
+
 /// A label selector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels(Vec<Requirement>);
@@ -30,6 +32,30 @@ impl Labels {
     pub fn parse(text: &str) -> Result<Self, BadSelector> {
         let requirements = split_outside_parentheses(text).map(str::trim).filter(|it| !it.is_empty());
         requirements.map(Requirement::parse).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The selector that a `LabelSelector` object means. None if it cannot be read.
+    pub(crate) fn of_selector(selector: &Value) -> Option<Self> {
+        let labels = selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
+        let mut out = Vec::new();
+        for (key, value) in labels {
+            let operator = Operator::In(vec![value.as_str()?.to_owned()]);
+            out.push(Requirement { key: key.clone(), operator });
+        }
+        let expressions = selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten();
+        for it in expressions {
+            let values = it["values"].as_array().into_iter().flatten();
+            let values = || values.clone().filter_map(|it| it.as_str().map(str::to_owned)).collect();
+            let operator = match it["operator"].as_str()? {
+                "In" => Operator::In(values()),
+                "NotIn" => Operator::NotIn(values()),
+                "Exists" => Operator::Exists,
+                "DoesNotExist" => Operator::DoesNotExist,
+                _ => return None,
+            };
+            out.push(Requirement { key: it["key"].as_str()?.to_owned(), operator });
+        }
+        Some(Self(out))
     }
 
     /// Whether labels fit; `label` gives the value of a label, if there is one.

@@ -5,6 +5,7 @@
 
 mod index;
 mod log;
+mod restore;
 mod ring;
 mod signal;
 mod transaction;
@@ -12,10 +13,12 @@ mod transaction;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
 
+use crate::definitions;
 use crate::object::Object;
 use crate::random::Random;
 use index::Index;
@@ -50,6 +53,7 @@ pub struct Store {
     state: Mutex<State>,
     signal: signal::Sender,
     clock: Clock,
+    definition_changes: Arc<AtomicU64>,
 }
 
 pub(crate) struct State {
@@ -60,10 +64,17 @@ pub(crate) struct State {
     log: log::Log,
     dry_runs: log::Log,
     random: Random,
+    /// Whether watches from revisions that are yet to come are refused, instead of waiting for them.
+    refuses_future: bool,
+    /// How often a backup was restored.
+    restores: u64,
+    /// How often a CustomResourceDefinition was written. Shared, so that it can be read without the lock.
+    definition_changes: Arc<AtomicU64>,
 }
 
 impl Store {
     pub(crate) fn new(clock: Clock, seed: u64, capacity: usize) -> Self {
+        let definition_changes = Arc::new(AtomicU64::new(0));
         let state = State {
             // Real servers never give out version 0, which means "any" in requests.
             revision: 1,
@@ -73,15 +84,28 @@ impl Store {
             log: log::Log::new(capacity),
             dry_runs: log::Log::new(capacity),
             random: Random::new(seed),
+            refuses_future: false,
+            restores: 0,
+            definition_changes: Arc::clone(&definition_changes),
         };
         let signal = signal::Sender::default();
         signal.modify(|it| it.revision = 1);
-        Self { state: Mutex::new(state), signal, clock }
+        Self { state: Mutex::new(state), signal, clock, definition_changes }
     }
 
     /// The current revision.
     pub fn revision(&self) -> u64 {
         self.state.lock().revision
+    }
+
+    /// The time, as this store has it.
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// How often a backup was restored: revisions of before mean nothing after it.
+    pub(crate) fn restores(&self) -> u64 {
+        self.state.lock().restores
     }
 
     /// One object; `resource` is an id such as `podcliques.grove.io`.
@@ -141,6 +165,11 @@ impl Store {
         self.state.lock().dry_runs.iter().cloned().collect()
     }
 
+    /// How often CustomResourceDefinitions were written, or may have been.
+    pub(crate) fn definition_changes(&self) -> u64 {
+        self.definition_changes.load(Ordering::Acquire)
+    }
+
     /// Waits until there is a later revision than this one.
     pub async fn changed_since(&self, revision: u64) {
         self.subscribe().wait_for(|it| it.revision > revision).await;
@@ -188,12 +217,26 @@ impl Store {
 }
 
 impl State {
+    /// An object was changed. Those who look at definitions look again where it is one.
+    fn note_definitions(&self, key: &Key) {
+        if &*key.resource == definitions::RESOURCE {
+            self.definition_changes.fetch_add(1, Ordering::Release);
+        }
+    }
+
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
-    pub(crate) fn ring(&self) -> &Ring {
-        &self.ring
+    /// The events after a revision, for a watch that is there.
+    pub(crate) fn follow(
+        &self,
+        revision: u64,
+    ) -> Result<impl DoubleEndedIterator<Item = &Arc<Event>>, Expired> {
+        if self.refuses_future && revision > self.revision {
+            return Err(Expired { wanted: revision, oldest: self.revision });
+        }
+        self.ring.since(revision)
     }
 
     /// The objects of a resource, of one namespace or of all.

@@ -100,6 +100,11 @@ impl Ring {
         self.floor = revision;
     }
 
+    /// Takes the last event back.
+    pub(super) fn pop(&mut self) -> Option<Arc<Event>> {
+        self.events.pop_back()
+    }
+
     /// The events after a revision. Revisions have no gaps, so the first one is found by counting.
     pub(crate) fn since(
         &self,

@@ -6,10 +6,12 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Event, Key, State, WriteRecord};
+use crate::admission::Session;
 use crate::metadata;
 use crate::object::Object;
 use crate::ownership::Writer;
 use crate::resource::Resource;
+use crate::write::FieldCheck;
 
 /// The store as a write sees it. A dry run sees everything and changes nothing.
 pub(crate) struct Transaction<'a> {
@@ -18,17 +20,45 @@ pub(crate) struct Transaction<'a> {
     dry_run: bool,
     manager: String,
     subresource: Option<String>,
+    /// The webhooks that are asked, if any are.
+    session: Option<Session>,
+    /// How strictly the fields of the request are looked at.
+    pub(crate) fields: FieldCheck,
 }
 
 impl<'a> Transaction<'a> {
     pub(super) fn new(state: &'a mut State, now: Timestamp, dry_run: bool) -> Self {
-        Self { state, now, dry_run, manager: String::new(), subresource: None }
+        let (manager, fields) = (String::new(), FieldCheck::default());
+        Self { state, now, dry_run, manager, subresource: None, session: None, fields }
     }
 
     /// Says who writes, and to which part of the object.
     pub(crate) fn write_as(&mut self, manager: &str, subresource: Option<&str>) {
         manager.clone_into(&mut self.manager);
         self.subresource = subresource.map(str::to_owned);
+    }
+
+    /// From now on, webhooks are asked. An attempt after the first has the time of the first.
+    pub(crate) fn attend(&mut self, mut session: Session, resource: &Arc<Resource>) {
+        self.now = session.begin(resource, self.now);
+        self.session = Some(session);
+    }
+
+    /// The webhooks are asked no more.
+    pub(crate) fn leave(&mut self) -> Option<Session> {
+        self.session.take()
+    }
+
+    pub(crate) fn is_attended(&self) -> bool {
+        self.session.is_some()
+    }
+
+    pub(crate) fn session(&mut self) -> Option<&mut Session> {
+        self.session.as_mut()
+    }
+
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.dry_run
     }
 
     pub(crate) fn writer(&self, resource: &Resource) -> Writer {
@@ -79,6 +109,7 @@ impl<'a> Transaction<'a> {
     fn happened(&mut self, key: &Key, old: Option<Arc<Object>>, new: Option<Arc<Object>>) {
         self.state.revision += 1;
         self.state.index.update(key, old.as_deref(), new.as_deref());
+        self.state.note_definitions(key);
         self.state.ring.push(Event::new(self.state.revision, key.clone(), old, new));
     }
 
@@ -93,11 +124,19 @@ impl<'a> Transaction<'a> {
     }
 
     pub(crate) fn uid(&mut self) -> String {
-        self.state.random.uid()
+        let random = &mut self.state.random;
+        match &mut self.session {
+            Some(session) => session.uid(random),
+            None => random.uid(),
+        }
     }
 
     pub(crate) fn suffix(&mut self) -> String {
-        self.state.random.suffix()
+        let random = &mut self.state.random;
+        match &mut self.session {
+            Some(session) => session.suffix(random),
+            None => random.suffix(),
+        }
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
+use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::line;
 use super::options::{Start, WatchOptions};
@@ -18,9 +19,13 @@ use crate::object::{Object, encode};
 use crate::resource::Resource;
 use crate::selector::Selection;
 use crate::store::{Event, Expired, Receiver, Store};
+use crate::table::Rows;
 
 /// How long nothing must happen before clients that want bookmarks are told how far they are.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// How long clients that want bookmarks hear nothing at most, as with a real server.
+const SILENT: Duration = Duration::from_mins(1);
 
 /// How many events are looked at while others wait.
 const BATCH: usize = 1_000;
@@ -43,8 +48,14 @@ struct Watch {
     position: u64,
     /// The client knows of this revision.
     told: u64,
+    /// When the last line went out.
+    heard: Instant,
+    /// Whether a table still has to tell its columns.
+    columns: bool,
     lines: VecDeque<Bytes>,
     cuts: u64,
+    /// How often definitions had changed when that of this watch was looked at.
+    definitions: u64,
     deadline: Pin<Box<Sleep>>,
     over: bool,
 }
@@ -60,8 +71,11 @@ pub(crate) fn watch(store: &Arc<Store>, scope: Scope, options: &WatchOptions) ->
         bookmarks: options.bookmarks,
         position: 0,
         told: 0,
+        heard: Instant::now(),
+        columns: true,
         lines: VecDeque::new(),
         cuts,
+        definitions: 0,
         deadline: Box::pin(sleep(options.timeout)),
         over: false,
     };
@@ -85,11 +99,12 @@ impl Watch {
             };
             (state.revision(), objects)
         });
+        let mut view = View { scope, now: self.store.now(), columns: &mut self.columns };
         let selected = objects.iter().filter(|it| scope.selection.matches(it));
-        self.lines = selected.map(|it| line("ADDED", &scope.encode(it))).collect();
+        self.lines = selected.map(|it| line("ADDED", &view.encode(&scope.resource.present(it)))).collect();
         (self.position, self.told) = (revision, revision);
         if matches!(start, Start::List(_)) && self.bookmarks {
-            self.lines.push_back(self.scope.bookmark(revision, true));
+            self.lines.push_back(view.bookmark(revision, true));
         }
     }
 
@@ -100,6 +115,7 @@ impl Watch {
                 return None;
             }
             if let Some(line) = self.lines.pop_front() {
+                self.heard = Instant::now();
                 return Some(line);
             }
             if self.over {
@@ -108,6 +124,9 @@ impl Watch {
             let caught_up = self.gather();
             if !self.lines.is_empty() || !caught_up {
                 continue;
+            }
+            if self.is_defined_otherwise() {
+                return None;
             }
             let untold = self.bookmarks && self.position > self.told;
             tokio::select! {
@@ -120,8 +139,16 @@ impl Watch {
                     }
                 }
                 () = sleep(QUIET), if untold => self.bookmark(),
+                () = sleep_until(self.heard + SILENT), if self.bookmarks => self.bookmark(),
             }
         }
+    }
+
+    /// Whether the definition of the resource is gone or another: clients begin again with what is served then.
+    fn is_defined_otherwise(&mut self) -> bool {
+        let Some(served) = &self.scope.resource.served else { return false };
+        let changes = self.store.definition_changes();
+        std::mem::replace(&mut self.definitions, changes) != changes && !served.is_current(&self.store)
     }
 
     /// Makes lines of the next events; whether these were the last for now.
@@ -134,7 +161,7 @@ impl Watch {
         let found = self.store.view(|state| {
             let mut last = position;
             let mut events = Vec::new();
-            for event in state.ring().since(position)?.take(BATCH) {
+            for event in state.follow(position)?.take(BATCH) {
                 last = event.revision;
                 if is_in(event) {
                     events.push(Arc::clone(event));
@@ -145,8 +172,10 @@ impl Watch {
         match found {
             Ok((events, last, caught_up)) => {
                 self.position = last;
+                let now = self.store.now();
+                let mut view = View { scope: &self.scope, now, columns: &mut self.columns };
                 for event in events {
-                    if let Some(line) = self.scope.line(&event) {
+                    if let Some(line) = view.line(&event) {
                         self.told = event.revision;
                         self.lines.push_back(line);
                     }
@@ -164,39 +193,56 @@ impl Watch {
     }
 
     fn bookmark(&mut self) {
-        self.lines.push_back(self.scope.bookmark(self.position, false));
+        // A store that was set back says where it is.
+        let revision = self.position.min(self.store.revision());
+        let mut view = View { scope: &self.scope, now: self.store.now(), columns: &mut self.columns };
+        self.lines.push_back(view.bookmark(revision, false));
         self.told = self.position;
     }
 }
 
-impl Scope {
+/// How this watch shows objects.
+struct View<'a> {
+    scope: &'a Scope,
+    now: Timestamp,
+    columns: &'a mut bool,
+}
+
+impl View<'_> {
     /// What an event is to this watch: an object that leaves the selection goes, one that enters it comes.
-    fn line(&self, event: &Event) -> Option<Bytes> {
-        let old = event.old.as_ref().filter(|it| self.selection.matches(it));
-        let new = event.new.as_ref().filter(|it| self.selection.matches(it));
+    fn line(&mut self, event: &Event) -> Option<Bytes> {
+        let Scope { resource, selection, form, .. } = self.scope;
+        let old = event.old.as_ref().filter(|it| selection.matches(it));
+        let new = event.new.as_ref().filter(|it| selection.matches(it));
         let is_seen_whole = old.is_some() == event.old.is_some() && new.is_some() == event.new.is_some();
-        if is_seen_whole && self.form == Form::Whole {
+        let (kind, object) = event.change(old, new)?;
+        let presented = resource.present(object);
+        if is_seen_whole && *form == Form::Whole && Arc::ptr_eq(&presented, object) {
             return Some(event.line());
         }
-        event.change(old, new).map(|(kind, object)| line(kind, &self.encode(object)))
+        Some(line(kind, &self.encode(&presented)))
     }
 
-    fn encode(&self, object: &Object) -> Bytes {
-        match self.form {
-            Form::Whole => object.json(),
-            Form::Metadata => object.metadata_json(),
+    fn encode(&mut self, object: &Object) -> Bytes {
+        let Scope { resource, form, .. } = self.scope;
+        match form {
+            Form::Table(include) => {
+                let columns = std::mem::take(self.columns);
+                Rows { resource, include: *include, now: self.now }.encode_one(object, columns)
+            }
+            form => object.encode(resource, *form, self.now),
         }
     }
 
-    fn bookmark(&self, revision: u64, ends_list: bool) -> Bytes {
-        let (kind, version) = match self.form {
-            Form::Whole => (self.resource.kind.as_str(), self.resource.api_version()),
-            Form::Metadata => ("PartialObjectMetadata", "meta.k8s.io/v1".to_owned()),
-        };
+    /// An object that says nothing but how far the watch is.
+    fn bookmark(&mut self, revision: u64, ends_list: bool) -> Bytes {
+        let resource = &self.scope.resource;
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if ends_list {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        line("BOOKMARK", &encode(&json!({"kind": kind, "apiVersion": version, "metadata": metadata})))
+        let (kind, version) = (resource.kind.as_str(), resource.api_version());
+        let object = Object::new(json!({"kind": kind, "apiVersion": version, "metadata": metadata}));
+        line("BOOKMARK", &self.encode(&object))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_saphyr::{Options, budget, options};
 
-use super::{Answer, Subresource, create, decode, update};
+use super::{Answer, Subresource, check, create, decode, fields, update};
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
@@ -76,6 +76,7 @@ pub(super) fn apply(
         let managed = managers(&said.map_err(|it| untold(&it))?.object);
         return create::create_managed(tx, resource, &key.namespace, applied, managed).map(Answer::Created);
     };
+    let old = check::present(resource, old);
     check_version(resource, &old, &mut applied)?;
     let outcome = ownership::apply(old.value(), &applied, &resource.shape, tx.writer(resource), force);
     let outcome = outcome.map_err(|it| untold(&it))?;
@@ -100,6 +101,13 @@ fn wanted(resource: &Resource, key: &Key, part: Option<Subresource>, body: Value
     let mut out = decode::object(resource, without_nulls(body))?;
     if metadata::text(&out, "name").is_none() {
         metadata::set(&mut out, "name", Some(key.name.as_str().into()));
+    }
+    let problems = fields::problems(resource, &mut out);
+    if let Some(why) = problems.wrong {
+        return Err(untold(&why));
+    }
+    if let Some(field) = problems.unknown.first() {
+        return Err(untold(&format!(".{field}: field not declared in schema")));
     }
     update::check_name(key, &out)?;
     match part {
@@ -126,17 +134,17 @@ fn check_version(resource: &Resource, old: &Arc<Object>, applied: &mut Value) ->
     Ok(())
 }
 
-fn managers(object: &Value) -> Value {
+pub(super) fn managers(object: &Value) -> Value {
     metadata::list(object, "managedFields").to_vec().into()
 }
 
 /// A list whose items cannot be told apart. A server error by its number, although the client is wrong.
-fn untold(why: &str) -> Failure {
+pub(super) fn untold(why: &str) -> Failure {
     Failure::new(500, "", format!("failed to create typed patch object: {why}"))
 }
 
 /// In the real server's words.
-fn refusal(conflicts: &[Conflict]) -> Failure {
+pub(super) fn refusal(conflicts: &[Conflict]) -> Failure {
     let message = match conflicts {
         [Conflict { with, field }] => format!("Apply failed with 1 conflict: conflict with {with}: {field}"),
         many => {

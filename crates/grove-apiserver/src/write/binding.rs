@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::Subresource;
+use super::admit::{self, Change};
+use crate::admission::Operation;
 use crate::failure::Failure;
 use crate::metadata;
 use crate::resource::Resource;
@@ -26,6 +29,15 @@ pub(super) fn bind(
     let name = &key.name;
     if old.is_terminating() {
         return refuse(format!("pod {name} is being deleted, cannot be assigned to a host"));
+    }
+    if tx.is_attended() {
+        let change = Change {
+            operation: Operation::Create,
+            old: None,
+            ..Change::update(key, Some(Subresource::Binding), &old)
+        };
+        let judged = admit::mutate(tx, change, binding.clone())?;
+        admit::validate(tx, change, &judged)?;
     }
     let node = old.field("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
     if !node.is_empty() {

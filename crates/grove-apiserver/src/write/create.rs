@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{decode, namespaces, pods, quotas};
+use super::admit::{self, Change};
+use super::{check, decode, defaults, meta, namespaces, pod_rules, pods, priority, quotas};
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
+use crate::ownership;
 use crate::resource::Resource;
 use crate::store::{Key, Transaction, time};
 
@@ -35,9 +37,19 @@ pub(super) fn create_managed(
     managed: Value,
 ) -> Result<Arc<Object>, Failure> {
     let mut object = decode::object(resource, body)?;
+    tx.fields.sent(resource, &mut object)?;
     place(resource, namespace, &mut object)?;
     if resource.namespaced {
         namespaces::check(tx, resource, namespace, &object)?;
+    }
+    check::accepts_new(tx, resource)?;
+    check::normalise(resource, &mut object);
+    if tx.is_attended() {
+        let name = metadata::text(&object, "name").unwrap_or_default().to_owned();
+        object = admit::mutate(tx, Change::create(namespace, &name), object)?;
+        object = decode::object(resource, object)?;
+        place(resource, namespace, &mut object)?;
+        check::normalise(resource, &mut object);
     }
     if metadata::text(&object, "resourceVersion").is_some() {
         // A server error by its number, although the client is wrong. So says the real server.
@@ -57,14 +69,28 @@ pub(super) fn create_managed(
     metadata::set(&mut object, "uid", Some(uid.into()));
     metadata::set(&mut object, "creationTimestamp", Some(time(tx.now())));
     metadata::set(&mut object, "generation", resource.generation.then(|| 1.into()));
-    if resource.status {
+    // A kubelet registers its node together with its status.
+    if resource.status && !resource.is("nodes") {
         metadata::map_mut(&mut object).shift_remove("status");
+    }
+    let is_managed = metadata::of(&object).is_some_and(|it| it.contains_key("managedFields"));
+    if resource.strict {
+        defaults::fill(resource, &mut object);
+        if !is_managed {
+            ownership::create(&mut object, &resource.shape, tx.writer(resource));
+        }
+        priority::fill(tx, resource, &mut object)?;
+        meta::check(resource, &object)?;
+        pod_rules::check(resource, &object)?;
     }
     match resource.id() {
         "namespaces" => namespaces::begin(&mut object, &key.name),
         "pods" => pods::begin(&mut object),
         _ => {}
     }
+    check::check(tx, resource, None, &mut object)?;
+    admit::validate(tx, Change::create(namespace, &key.name), &object)?;
+    check::store_form(resource, &mut object);
     Ok(tx.put(&key, object))
 }
 

@@ -2,15 +2,18 @@
 
 use serde_json::{Map, Value};
 
+use super::{apply, duplicates};
 use crate::failure::Failure;
 use crate::metadata;
 use crate::resource::Resource;
 
-/// Whether a request with this `Content-Type` can be read as JSON. A client that says nothing means JSON.
-pub(crate) fn accepts(content_type: Option<&str>) -> Result<(), Failure> {
+/// Reads a body of the form that the client names, and says which fields come twice in it. A client that names none
+/// means JSON.
+pub(crate) fn read(content_type: Option<&str>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
     match media_type(content_type.unwrap_or_default()) {
-        "" | "application/json" => Ok(()),
-        _ => Err(Failure::unsupported_media_type(&["application/json"])),
+        "" | "application/json" => parse_with_duplicates(body),
+        "application/yaml" => apply::parse(body).map(|it| (it, Vec::new())),
+        _ => Err(Failure::unsupported_media_type(&["application/json", "application/yaml"])),
     }
 }
 
@@ -21,8 +24,16 @@ pub(super) fn media_type(content_type: &str) -> &str {
 
 /// Reads JSON.
 pub(crate) fn parse(body: &[u8]) -> Result<Value, Failure> {
-    serde_json::from_slice(body)
-        .map_err(|it| Failure::bad_request(format!("couldn't get version/kind; json parse error: {it}")))
+    serde_json::from_slice(body).map_err(|it| unreadable(&it))
+}
+
+/// Reads JSON, and says which fields come twice in it.
+pub(super) fn parse_with_duplicates(body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
+    duplicates::parse(body).map_err(|it| unreadable(&it))
+}
+
+fn unreadable(error: &serde_json::Error) -> Failure {
+    Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
 }
 
 /// Makes a body an object of `resource`, in the order in which objects are stored.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::admit::{self, Change};
 use super::{Answer, DeleteOptions, Policy, namespaces, pods, success};
+use crate::definitions;
 use crate::failure::Failure;
 use crate::metadata;
 use crate::object::Object;
@@ -37,6 +39,10 @@ pub(super) fn delete(
 ) -> Result<Answer, Failure> {
     let old = tx.get(key).ok_or_else(|| Failure::not_found(resource, &key.name))?;
     check(resource, &old, options)?;
+    if tx.is_attended() {
+        admit::mutate(tx, Change::delete(key, &old), Value::Null)?;
+        admit::validate(tx, Change::delete(key, &old), &Value::Null)?;
+    }
     let (object, gone) = remove(tx, resource, key, &old, options);
     if gone && !resource.returns_deleted {
         let mut details = json!({"name": key.name});
@@ -60,8 +66,9 @@ pub(super) fn collection(
 ) -> Result<Vec<Arc<Object>>, Failure> {
     let mut found = tx.list(resource.id(), namespace);
     found.retain(|(_, object)| selection.matches(object));
-    for (_, object) in &found {
+    for (key, object) in &found {
         check(resource, object, options)?;
+        admit::validate(tx, Change::delete(key, object), &Value::Null)?;
     }
     for (key, object) in &found {
         remove(tx, resource, key, object, options);
@@ -118,6 +125,9 @@ fn remove(
         return (Arc::clone(old), false);
     }
     set_policy(&mut new, options.policy);
+    if resource.defines {
+        definitions::end(&mut new, &time(now));
+    }
     let held = !metadata::list(&new, "finalizers").is_empty();
     if held && grace == Grace::Unknown {
         mark(&mut new, now);

@@ -1,30 +1,44 @@
 //! What a write does to objects. Each file holds one kind of write; all run alone in the store.
 
+mod admit;
 mod apply;
 mod binding;
+mod budgets;
+mod check;
 mod create;
 mod decode;
+mod defaults;
 mod delete;
+mod duplicates;
+mod eviction;
+mod fields;
+mod meta;
 mod namespaces;
 mod options;
 mod patch;
+mod pod_rules;
 mod pods;
+mod priority;
 mod quotas;
 mod scale;
+mod strategic;
 mod update;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::admission::Session;
+use crate::definitions;
 use crate::failure::Failure;
 use crate::object::Object;
-use crate::resource::Resource;
+use crate::resource::{Resource, Resources};
 use crate::selector::Selection;
 use crate::store::{Key, Store, Transaction, WriteRecord};
 
 pub use apply::Apply;
-pub(crate) use decode::{accepts, parse};
+pub(crate) use decode::read as read_body;
+pub(crate) use fields::FieldCheck;
 pub use options::{DeleteOptions, Policy, Preconditions};
 pub use patch::PatchBody;
 pub(crate) use scale::of as scale_of;
@@ -59,6 +73,8 @@ pub enum Subresource {
     Binding,
     /// The finalizers in the spec of a namespace.
     Finalize,
+    /// The end of a pod, if its disruption budgets allow it.
+    Eviction,
 }
 
 /// What a write does.
@@ -97,6 +113,7 @@ impl Subresource {
             Self::Scale => "scale",
             Self::Binding => "binding",
             Self::Finalize => "finalize",
+            Self::Eviction => "eviction",
         }
     }
 }
@@ -142,18 +159,45 @@ impl WriteRequest {
     }
 }
 
-/// Performs a write and remembers that it was asked for.
-pub(crate) fn perform(store: &Store, request: WriteRequest) -> Result<Answer, Failure> {
+/// The definition of a resource has changed since the request found it; nothing was done.
+#[derive(Debug)]
+pub(crate) struct Stale(pub(crate) Box<WriteRequest>);
+
+/// Performs a write and remembers that it was asked for. `fields` says how strictly its fields are looked at, and then
+/// what there is to warn of. Webhooks of the session are asked; where one is yet to be asked, nothing was done, and the
+/// session says so.
+pub(crate) fn perform(
+    store: &Store,
+    request: WriteRequest,
+    fields: &mut FieldCheck,
+    session: &mut Option<Session>,
+) -> Result<Result<Answer, Failure>, Stale> {
     let mut record = request.record(&request.name, 0, None);
     let is_dry_run = request.dry_run;
     store.transact(is_dry_run, |tx| {
+        if check::is_stale(tx, &request.resource) {
+            return Err(Stale(Box::new(request)));
+        }
         let before = tx.revision();
         tx.write_as(&request.manager, request.subresource.map(Subresource::name));
+        std::mem::swap(&mut tx.fields, fields);
         let (resource, namespace) = (Arc::clone(&request.resource), request.namespace.clone());
+        if let Some(session) = session.take() {
+            tx.attend(session, &resource);
+        }
         let result = dispatch(tx, request);
+        std::mem::swap(&mut tx.fields, fields);
+        *session = tx.leave();
+        if session.as_ref().is_some_and(Session::is_pending) {
+            return Ok(result);
+        }
         match &result {
             Ok(answer) => {
                 quotas::count(tx, &resource, &namespace);
+                if resource.defines {
+                    definitions::reconcile(tx);
+                }
+                budgets::count(tx, &resource, &namespace);
                 record.code = answer.code();
                 if let Answer::Created(object) = answer {
                     object.name().clone_into(&mut record.name);
@@ -167,7 +211,7 @@ pub(crate) fn perform(store: &Store, request: WriteRequest) -> Result<Answer, Fa
         } else {
             tx.record(record);
         }
-        result
+        Ok(result)
     })
 }
 
@@ -178,10 +222,17 @@ pub(crate) fn refused(store: &Store, request: &WriteRequest, failure: &Failure) 
     store.transact(true, |tx| if is_dry_run { tx.record_dry_run(record) } else { tx.record(record) });
 }
 
-/// The namespaces that every cluster has. Nobody asked for them, so nobody is told.
-pub(crate) fn begin(store: &Store) {
+/// What every cluster has: namespaces, and the priority classes of its own pods. Nobody asked for them, so nobody is told.
+pub(crate) fn begin(store: &Store, resources: &Resources) {
     let namespaces = namespaces::resource();
     store.transact(false, |tx| {
+        if let Some(classes) = resources.by_id(priority::CLASSES) {
+            for (name, value) in priority::SYSTEM {
+                let class = json!({"metadata": {"name": name}, "value": value});
+                // Cannot fail either.
+                drop(create::create(tx, classes, "", class));
+            }
+        }
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
             // Cannot fail: the store is empty and the names are good.
             drop(create::create(tx, &namespaces, "", json!({"metadata": {"name": name}})));
@@ -191,7 +242,7 @@ pub(crate) fn begin(store: &Store) {
 }
 
 fn dispatch(tx: &mut Transaction<'_>, request: WriteRequest) -> Result<Answer, Failure> {
-    use Subresource::{Binding, Finalize, Scale, Status};
+    use Subresource::{Binding, Eviction, Finalize, Scale, Status};
 
     let key = request.key();
     let resource = &*request.resource;
@@ -203,13 +254,18 @@ fn dispatch(tx: &mut Transaction<'_>, request: WriteRequest) -> Result<Answer, F
             binding::bind(tx, resource, &key, &body)?;
             Ok(Answer::Other(201, success(201, None)))
         }
+        (Some(Eviction), Action::Create(body)) => {
+            eviction::evict(tx, resource, &key, &body)?;
+            Ok(Answer::Other(201, success(201, None)))
+        }
         (None, Action::Delete(options)) => delete::delete(tx, resource, &key, &options),
         (None, Action::DeleteCollection(options, selection)) => {
             let namespace = Some(request.namespace.as_str()).filter(|it| !it.is_empty());
             delete::collection(tx, resource, namespace, &options, &selection).map(Answer::Deleted)
         }
         (Some(Scale), Action::Update(body)) => scale::write(tx, resource, &key, |_| Ok(body)),
-        (Some(Scale), Action::Patch(patch)) => scale::write(tx, resource, &key, |old| patch.apply(old)),
+        (Some(Scale), Action::Patch(PatchBody::Apply(it))) => scale::apply(tx, resource, &key, it),
+        (Some(Scale), Action::Patch(patch)) => scale::write(tx, resource, &key, |old| patch.apply(old, None)),
         (part @ (None | Some(Status | Finalize)), Action::Update(body)) => {
             update::replace(tx, resource, &key, part, body)
         }

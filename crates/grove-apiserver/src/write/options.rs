@@ -44,6 +44,21 @@ impl DeleteOptions {
         Self { policy: Some(Policy::Background), preconditions, ..Self::default() }
     }
 
+    /// The options that a body says.
+    pub(super) fn read(body: &Value) -> Result<Self, Failure> {
+        let text = |pointer: &str| {
+            body.pointer(pointer).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned)
+        };
+        Ok(Self {
+            grace_period_seconds: body["gracePeriodSeconds"].as_i64(),
+            policy: policy(body["propagationPolicy"].as_str(), body["orphanDependents"].as_bool())?,
+            preconditions: Preconditions {
+                uid: text("/preconditions/uid"),
+                resource_version: text("/preconditions/resourceVersion"),
+            },
+        })
+    }
+
     /// The options of a request, and whether it is a dry run. A body, if there is one, says it all.
     pub(crate) fn parse(query: &Query, body: &[u8]) -> Result<(Self, bool), Failure> {
         if body.iter().all(u8::is_ascii_whitespace) {
@@ -63,17 +78,7 @@ impl DeleteOptions {
                 "json: cannot unmarshal into Go value of type v1.DeleteOptions",
             ));
         }
-        let text = |pointer: &str| {
-            body.pointer(pointer).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned)
-        };
-        let options = Self {
-            grace_period_seconds: body["gracePeriodSeconds"].as_i64(),
-            policy: policy(body["propagationPolicy"].as_str(), body["orphanDependents"].as_bool())?,
-            preconditions: Preconditions {
-                uid: text("/preconditions/uid"),
-                resource_version: text("/preconditions/resourceVersion"),
-            },
-        };
+        let options = Self::read(&body)?;
         let dry_run = match body["dryRun"].as_array().map(Vec::as_slice) {
             None | Some([]) => query.dry_run("DeleteOptions")?,
             Some([Value::String(all)]) if all == "All" => true,

@@ -4,8 +4,10 @@ use json_patch::PatchOperation;
 use serde_json::Value;
 
 use super::apply::{self, Apply};
-use super::decode::{media_type, parse};
+use super::decode::{media_type, parse_with_duplicates};
+use super::strategic;
 use crate::failure::{Cause, Failure};
+use crate::kinds::Definition;
 use crate::object::encode;
 use crate::query::Query;
 
@@ -28,6 +30,8 @@ pub enum PatchBody {
     Json(json_patch::Patch),
     /// What is to be different (RFC 7386).
     Merge(Value),
+    /// What is to be different, with lists of built-in kinds merged by item.
+    Strategic(Value),
     /// What is to be so, whoever said what before.
     Apply(Apply),
 }
@@ -38,16 +42,16 @@ fn media_types(custom: bool) -> &'static [&'static str] {
 }
 
 impl PatchBody {
-    /// Reads a patch of the form that the client names.
+    /// Reads a patch of the form that the client names, and says which fields come twice in it.
     pub(crate) fn parse(
         content_type: Option<&str>,
         custom: bool,
         query: &Query,
         body: &[u8],
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Self, Vec<String>), Failure> {
         let form = media_type(content_type.unwrap_or_default());
         if form == APPLY {
-            return Self::parse_apply(query, body);
+            return Ok((Self::parse_apply(query, body)?, Vec::new()));
         }
         if query.get("force").is_some() {
             let cause = Cause::forbidden("force", "may not be specified for non-apply patch");
@@ -64,16 +68,16 @@ impl PatchBody {
                     );
                     return Err(Failure::new(413, "RequestEntityTooLarge", message));
                 }
-                Ok(Self::Json(patch))
+                Ok((Self::Json(patch), Vec::new()))
             }
-            MERGE => match parse(body)? {
-                patch @ Value::Object(_) => Ok(Self::Merge(patch)),
+            MERGE | STRATEGIC if form == MERGE || !custom => match parse_with_duplicates(body)? {
+                (patch @ Value::Object(_), doubles) if form == MERGE => Ok((Self::Merge(patch), doubles)),
+                (patch @ Value::Object(_), doubles) => Ok((Self::Strategic(patch), doubles)),
                 // By the letter of the RFC it would replace the object as a whole.
                 _ => Err(Failure::bad_request(
                     "json: cannot unmarshal into Go value of type map[string]interface {}",
                 )),
             },
-            STRATEGIC if !custom => Err(Failure::not_implemented("strategic merge patch is not implemented")),
             _ => Err(Failure::unsupported_media_type(media_types(custom))),
         }
     }
@@ -87,13 +91,20 @@ impl PatchBody {
         Ok(Self::Apply(Apply { object, force: query.flag("force") }))
     }
 
-    /// The object as it is to be.
-    pub(super) fn apply(&self, old: &Value) -> Result<Value, Failure> {
+    /// The object as it is to be; `of` is its type, where it is known.
+    pub(crate) fn apply(&self, old: &Value, of: Option<&'static Definition>) -> Result<Value, Failure> {
         let mut new = old.clone();
         match self {
             Self::Json(patch) => steps(&mut new, &patch.0)?,
             Self::Merge(patch) => json_patch::merge(&mut new, patch),
-            Self::Apply(_) => return Err(Failure::not_implemented("apply is not implemented for a scale")),
+            Self::Strategic(patch) => {
+                let (Value::Object(old), Value::Object(patch)) = (new, patch.clone()) else {
+                    return Err(Failure::bad_request("a strategic merge patch is an object, for an object"));
+                };
+                return strategic::apply(old, patch, of).map(Value::Object);
+            }
+            // Not a patch of what is there: see `apply`.
+            Self::Apply(apply) => new = apply.object.clone(),
         }
         Ok(new)
     }
@@ -158,8 +169,8 @@ mod tests {
     fn apply(operations: &Value) -> Result<Value, u16> {
         let body = operations.to_string();
         let patch =
-            PatchBody::parse(Some(JSON), false, &Query::default(), body.as_bytes()).map_err(|it| it.code)?;
-        patch.apply(&json!({"data": {"a": "1"}})).map_err(|it| it.code)
+            PatchBody::parse(Some(JSON), false, &Query::default(), body.as_bytes()).map_err(|it| it.code)?.0;
+        patch.apply(&json!({"data": {"a": "1"}}), None).map_err(|it| it.code)
     }
 
     #[test]

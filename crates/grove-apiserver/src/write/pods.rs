@@ -53,7 +53,9 @@ pub(super) fn grace(pod: &mut Value, options: &DeleteOptions, now: Timestamp) ->
     let end =
         |from: Timestamp, seconds: i64| from.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(from);
     if let Some(until) = metadata::text(pod, "deletionTimestamp") {
-        let Some(left) = metadata::number(pod, "deletionGracePeriodSeconds") else { return Grace::Unknown };
+        // One whose grace is over was marked, and its removal failed: it is removed now.
+        let left = metadata::number(pod, "deletionGracePeriodSeconds").filter(|it| *it > 0);
+        let Some(left) = left else { return Grace::Unknown };
         // Grace can only become shorter.
         let Some(seconds) = options.grace_period_seconds.filter(|it| *it < left) else {
             return Grace::Pending;

@@ -1,11 +1,15 @@
 //! The scale subresource: one number of an object, in a form that does not depend on its kind.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use super::{Answer, update};
+use super::admit::{self, Change};
+use super::{Answer, Apply, Subresource, apply, check, update};
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
+use crate::ownership;
 use crate::resource::{Resource, Scale};
 use crate::store::{Key, Transaction};
 
@@ -46,7 +50,16 @@ pub(super) fn write(
 ) -> Result<Answer, Failure> {
     let scale = paths(resource)?;
     let old = tx.get(key).ok_or_else(|| Failure::not_found(resource, &key.name))?;
-    let new = build(&of(resource, &old)?)?;
+    let old = check::present(resource, old);
+    let current = of(resource, &old)?;
+    let mut new = build(&current)?;
+    if tx.is_attended() {
+        // Webhooks judge scales, and not the objects behind them.
+        let old = Arc::new(Object::new(current));
+        let change = Change::update(key, Some(Subresource::Scale), &old);
+        new = admit::mutate(tx, change, new)?;
+        admit::validate(tx, change, &new)?;
+    }
     check_kind(&new)?;
     update::check_name(key, &new)?;
     update::check_uid(resource, &old, &new)?;
@@ -55,27 +68,60 @@ pub(super) fn write(
     {
         return Err(Failure::modified(resource, &key.name));
     }
-    let replicas = match new.pointer("/spec/replicas") {
-        None | Some(Value::Null) => 0,
-        Some(value) => match value.as_i64() {
-            Some(replicas) => replicas,
-            None => {
-                return Err(Failure::bad_request(
-                    "json: cannot unmarshal into Go struct field ScaleSpec.spec.replicas of type int32",
-                ));
-            }
-        },
-    };
-    if replicas < 0 {
-        let cause =
-            Cause::invalid(&scale.spec_path, &replicas.to_string(), "should be a non-negative integer");
-        return Err(Failure::invalid(resource, &key.name, vec![cause]));
-    }
+    let replicas = replicas(resource, key, &new)?;
     let mut object = old.value().clone();
     insert(&mut object, &scale.spec_path, replicas.into());
     update::note(tx, resource, &old, &mut object);
+    check::check(tx, resource, Some(&old), &mut object)?;
     let stored = update::store(tx, resource, key, &old, object);
     of(resource, &stored).map(|scale| Answer::Other(200, scale))
+}
+
+/// Applies the number: who does so owns it from now on.
+pub(super) fn apply(
+    tx: &mut Transaction<'_>,
+    resource: &Resource,
+    key: &Key,
+    apply: Apply,
+) -> Result<Answer, Failure> {
+    let scale = paths(resource)?;
+    let old = tx.get(key).ok_or_else(|| Failure::not_found(resource, &key.name))?;
+    let Apply { object: mut said, force } = apply;
+    check_kind(&said)?;
+    if metadata::text(&said, "name").is_none() {
+        metadata::set(&mut said, "name", Some(key.name.as_str().into()));
+    }
+    update::check_name(key, &said)?;
+    update::check_uid(resource, &old, &said)?;
+    let mut wanted = json!({});
+    insert(&mut wanted, &scale.spec_path, replicas(resource, key, &said)?.into());
+    let outcome = ownership::apply(old.value(), &wanted, &resource.shape, tx.writer(resource), force);
+    let outcome = outcome.map_err(|it| apply::untold(&it))?;
+    if !outcome.conflicts.is_empty() {
+        return Err(apply::refusal(&outcome.conflicts));
+    }
+    let managed = apply::managers(&outcome.object);
+    let part = Some(Subresource::Scale);
+    let stored = update::change(tx, resource, key, part, &old, outcome.object, Some(managed))?;
+    of(resource, &stored).map(|scale| Answer::Other(200, scale))
+}
+
+/// The number that a `Scale` asks for.
+fn replicas(resource: &Resource, key: &Key, scale: &Value) -> Result<i64, Failure> {
+    let path = &paths(resource)?.spec_path;
+    let replicas = match scale.pointer("/spec/replicas") {
+        None | Some(Value::Null) => 0,
+        Some(value) => value.as_i64().ok_or_else(|| {
+            Failure::bad_request(
+                "json: cannot unmarshal into Go struct field ScaleSpec.spec.replicas of type int32",
+            )
+        })?,
+    };
+    if replicas < 0 {
+        let cause = Cause::invalid(path, &replicas.to_string(), "should be a non-negative integer");
+        return Err(Failure::invalid(resource, &key.name, vec![cause]));
+    }
+    Ok(replicas)
 }
 
 fn paths(resource: &Resource) -> Result<&Scale, Failure> {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Answer, PatchBody, Subresource, create, decode};
+use super::admit::{self, Change};
+use super::{Answer, PatchBody, Subresource, check, create, decode, defaults, meta, pod_rules};
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
@@ -21,6 +22,7 @@ pub(super) fn replace(
     body: Value,
 ) -> Result<Answer, Failure> {
     let mut new = decode::object(resource, body)?;
+    tx.fields.sent(resource, &mut new)?;
     check_name(key, &new)?;
     let Some(old) = tx.get(key) else {
         if resource.create_on_update && part.is_none() {
@@ -29,6 +31,7 @@ pub(super) fn replace(
         }
         return Err(Failure::not_found(resource, &key.name));
     };
+    let old = check::present(resource, old);
     check_uid(resource, &old, &new)?;
     check_version(resource, &old, &new)?;
     change(tx, resource, key, part, &old, new, None).map(Answer::Object)
@@ -43,7 +46,9 @@ pub(super) fn patch(
     patch: &PatchBody,
 ) -> Result<Arc<Object>, Failure> {
     let old = tx.get(key).ok_or_else(|| Failure::not_found(resource, &key.name))?;
-    let new = decode::object(resource, patch.apply(old.value())?)?;
+    let old = check::present(resource, old);
+    let mut new = decode::object(resource, patch.apply(old.value(), resource.definition)?)?;
+    tx.fields.patched(resource, &mut new)?;
     check_name(key, &new)?;
     if metadata::text(&new, "resourceVersion").is_some_and(|it| old.meta("resourceVersion") != Some(it)) {
         return Err(Failure::modified(resource, &key.name));
@@ -108,22 +113,44 @@ pub(super) fn change(
     new: Value,
     managed: Option<Value>,
 ) -> Result<Arc<Object>, Failure> {
-    let mut new = match part {
-        Some(Subresource::Status) => with_status(resource, old, &new),
-        Some(Subresource::Finalize) => with_spec_finalizers(old, &new),
-        _ => whole(resource, old, new),
-    };
+    let mut new = new;
+    check::normalise(resource, &mut new);
+    new = only(part, resource, old, new);
+    if tx.is_attended() {
+        new = admit::mutate(tx, Change::update(key, part, old), new)?;
+        new = decode::object(resource, new)?;
+        check_name(key, &new)?;
+        check::normalise(resource, &mut new);
+        new = only(part, resource, old, new);
+    }
     check_fixed(resource, old, &new)?;
+    if resource.strict {
+        defaults::fill(resource, &mut new);
+        meta::check(resource, &new)?;
+        pod_rules::check_update(resource, part, old.value(), &new)?;
+    }
     match managed {
         Some(managed) => metadata::set(&mut new, "managedFields", Some(managed)),
         None => note(tx, resource, old, &mut new),
     }
+    check::check(tx, resource, Some(old), &mut new)?;
+    admit::validate(tx, Change::update(key, part, old), &new)?;
     Ok(store(tx, resource, key, old, new))
+}
+
+/// The object with what a write of this part may change.
+fn only(part: Option<Subresource>, resource: &Resource, old: &Object, new: Value) -> Value {
+    match part {
+        Some(Subresource::Status) => with_status(resource, old, &new),
+        Some(Subresource::Finalize) => with_spec_finalizers(old, &new),
+        _ => whole(resource, old, new),
+    }
 }
 
 /// Names the writer as the manager of what it changes.
 pub(super) fn note(tx: &Transaction<'_>, resource: &Resource, old: &Object, new: &mut Value) {
-    ownership::update(old.value(), new, &resource.shape, || tx.writer(resource));
+    let from_the_start = resource.strict;
+    ownership::update(old.value(), new, &resource.shape, from_the_start, || tx.writer(resource));
 }
 
 /// A write of the whole object: all but what only the server says, and all but the status where it has its own place.
@@ -228,7 +255,10 @@ pub(super) fn store(
         tx.remove(key);
         return Arc::new(Object::new(new));
     }
-    if new == *old.value() {
+    check::store_form(resource, &mut new);
+    // As it is stored, which may be in another version than the client speaks.
+    let stored = resource.served.as_ref().and_then(|_| tx.get(key));
+    if new == *stored.as_ref().unwrap_or(old).value() {
         return Arc::clone(old);
     }
     tx.put(key, new)

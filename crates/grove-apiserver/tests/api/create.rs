@@ -119,6 +119,15 @@ async fn refusals() {
 }
 
 #[tokio::test]
+async fn nodes_keep_the_status_that_they_are_created_with() {
+    let server = server();
+    let body = json!({"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "4"}}});
+    let (code, made) = post(&server, "/api/v1/nodes", body).await;
+    assert_eq!(code, 201);
+    assert_has(&made, &json!({"status": {"capacity": {"cpu": "4"}}}));
+}
+
+#[tokio::test]
 async fn pods_and_namespaces_begin_with_a_status() {
     let server = server();
     let pod = json!({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "a"}]}, "status": {"phase": "Running"}});

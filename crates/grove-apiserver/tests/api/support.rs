@@ -1,7 +1,7 @@
 //! A server with the kinds that the tests use, and short ways to talk to it.
 
 use bytes::Bytes;
-use grove_apiserver::{ApiServer, Resources};
+use grove_apiserver::{ApiServer, Resource, Resources};
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use k8s_openapi::jiff::Timestamp;
@@ -54,6 +54,13 @@ pub(crate) fn server() -> ApiServer {
     ApiServer::new(resources(), noon, 7)
 }
 
+/// A server as people meet it: all kinds, and strict ones. Custom kinds are strict, too.
+pub(crate) fn cluster() -> ApiServer {
+    let custom = [widgets(), zones()].map(|it| Resource::from_crd(&it).unwrap());
+    let strict = custom.map(Resource::into_strict);
+    ApiServer::new(strict.into_iter().fold(Resources::cluster(), Resources::with), noon, 7)
+}
+
 pub(crate) fn client(server: &ApiServer) -> kube::Client {
     kube::Client::new(server.service(), "default")
 }
@@ -69,17 +76,46 @@ pub(crate) async fn send(
     content_type: &str,
     body: &str,
 ) -> Said {
-    let request = Request::builder()
+    let (code, _, said) = send_with(server, method, path, &[("content-type", content_type)], body).await;
+    (code, said)
+}
+
+/// Likewise with headers; and the warnings of the answer.
+pub(crate) async fn send_with(
+    server: &ApiServer,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, Vec<String>, Value) {
+    let mut request = Request::builder()
         .method(Method::from_bytes(method.as_bytes()).unwrap())
-        .uri(path.replace(' ', "%20"))
-        .header("content-type", content_type)
-        .body(Full::new(Bytes::from(body.to_owned())))
-        .unwrap();
+        .uri(path.replace(' ', "%20"));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(Full::new(Bytes::from(body.to_owned()))).unwrap();
     let response = server.service().oneshot(request).await.unwrap();
     let code = response.status().as_u16();
+    let warnings = response.headers().get_all("warning").iter();
+    let warnings = warnings.map(|it| it.to_str().unwrap().to_owned()).collect();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     let text = String::from_utf8_lossy(&body).into_owned();
-    (code, serde_json::from_slice(&body).unwrap_or(Value::String(text)))
+    (code, warnings, serde_json::from_slice(&body).unwrap_or(Value::String(text)))
+}
+
+/// What `kubectl get` accepts.
+pub(crate) const AS_TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+/// Reads as a table.
+pub(crate) async fn table(server: &ApiServer, path: &str) -> Value {
+    let (code, _, said) = send_with(server, "GET", path, &[("accept", AS_TABLE)], "").await;
+    assert_eq!(code, 200, "{said}");
+    said
+}
+
+pub(crate) async fn strategic(server: &ApiServer, path: &str, body: Value) -> Said {
+    send(server, "PATCH", path, "application/strategic-merge-patch+json", &body.to_string()).await
 }
 
 pub(crate) async fn get(server: &ApiServer, path: &str) -> Said {
@@ -144,9 +180,14 @@ pub(crate) struct Lines {
 
 /// Opens a watch.
 pub(crate) async fn watch(server: &ApiServer, path: &str) -> Lines {
+    watch_as(server, path, "application/json").await
+}
+
+/// Opens a watch whose objects come in another form.
+pub(crate) async fn watch_as(server: &ApiServer, path: &str, accept: &str) -> Lines {
     let and = if path.contains('?') { '&' } else { '?' };
     let uri = format!("{path}{and}watch=true").replace(' ', "%20");
-    let request = Request::get(uri).body(Full::new(Bytes::new())).unwrap();
+    let request = Request::get(uri).header("accept", accept).body(Full::new(Bytes::new())).unwrap();
     let response = server.service().oneshot(request).await.unwrap();
     assert_eq!(response.status(), 200);
     Lines { body: response.into_body() }

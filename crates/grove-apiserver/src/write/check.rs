@@ -1,0 +1,73 @@
+//! What the definition of a resource says about an object, where it is stored.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::definitions;
+use crate::failure::Failure;
+use crate::metadata;
+use crate::object::Object;
+use crate::resource::Resource;
+use crate::store::{Transaction, time};
+
+/// Removes fields that an object cannot have, and fills in those that it leaves out.
+pub(super) fn normalise(resource: &Resource, object: &mut Value) {
+    if let Some(served) = &resource.served {
+        served.schema().normalise(object);
+        metadata::tidy(object);
+    }
+}
+
+/// Refuses an object that is not as its definition says, and a definition that makes no sense.
+pub(super) fn check(
+    tx: &Transaction<'_>,
+    resource: &Resource,
+    old: Option<&Object>,
+    object: &mut Value,
+) -> Result<(), Failure> {
+    if resource.defines {
+        return definitions::prepare(resource, old, object, &time(tx.now()));
+    }
+    let Some(served) = &resource.served else { return Ok(()) };
+    let causes = served.schema().check(object, old.map(Object::value));
+    if causes.is_empty() {
+        return Ok(());
+    }
+    let name = metadata::text(object, "name").unwrap_or_default();
+    Err(Failure::invalid(resource, name, causes))
+}
+
+/// The object as clients of this version see it.
+pub(super) fn present(resource: &Resource, object: Arc<Object>) -> Arc<Object> {
+    match &resource.served {
+        Some(served) => served.present(&object),
+        None => object,
+    }
+}
+
+/// Makes an object what is stored, whatever version the client speaks.
+pub(super) fn store_form(resource: &Resource, object: &mut Value) {
+    if let Some(served) = &resource.served {
+        served.to_stored(object);
+    }
+}
+
+/// Whether the definition has changed since the request found its resource.
+pub(super) fn is_stale(tx: &Transaction<'_>, resource: &Resource) -> bool {
+    resource
+        .served
+        .as_ref()
+        .is_some_and(|it| !it.is_of(tx.get(&definitions::key(it.definition())).as_deref()))
+}
+
+/// Refuses new objects of a definition that ends.
+pub(super) fn accepts_new(tx: &Transaction<'_>, resource: &Resource) -> Result<(), Failure> {
+    let Some(served) = &resource.served else { return Ok(()) };
+    let definition = tx.get(&definitions::key(served.definition()));
+    if definition.is_some_and(|it| it.is_terminating()) {
+        let message = "create not allowed while custom resource definition is terminating";
+        return Err(Failure::new(405, "MethodNotAllowed", message));
+    }
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! The server on the network: TLS, credentials, limits, shutdown, and what clients ask first.
+// Tests, also in the functions that they share; `json!` reads better without borrowing it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
+
+mod audit;
+mod authentication;
+mod client;
+mod discovery;
+mod limits;
+mod openapi;
+mod rbac;
+mod reviews;
+mod shutdown;
+mod support;
