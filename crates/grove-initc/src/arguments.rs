@@ -6,7 +6,7 @@ use std::{error, fmt, num::NonZeroU32, path::PathBuf};
 const FILE: &str = "/var/grove/pod-info/parents-ready";
 
 /// The text of `--help`.
-pub(crate) const HELP: &str = "\
+pub const HELP: &str = "\
 Waits until Grove's operator says that the pod may start: until a file is not empty.
 
 Usage: grove-initc [OPTIONS]
@@ -22,21 +22,27 @@ Exit codes: 0 the pod may start, 1 wrong arguments or ended by a signal.
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Arguments {
+pub enum Arguments {
     /// Wait for these, as `file` says.
     Wait {
+        /// What has to be ready first.
         parents: Vec<Parent>,
+        /// Where it is read that they are.
         file: PathBuf,
     },
+    /// Print the help.
     Help,
+    /// Print the version.
     Version,
 }
 
 /// A clique that has to be ready first. The operator sees to it; here it is only told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parent {
-    pub(crate) name: String,
-    pub(crate) minimum: NonZeroU32,
+pub struct Parent {
+    /// Name of the PodClique.
+    pub name: String,
+    /// Pods of it that have to be ready.
+    pub minimum: NonZeroU32,
 }
 
 impl fmt::Display for Parent {
@@ -47,9 +53,12 @@ impl fmt::Display for Parent {
 
 /// Why the arguments cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wrong {
+pub enum Wrong {
+    /// Not a flag.
     Unknown(String),
+    /// A flag whose value is missing.
     NoValue(String),
+    /// A value that names no PodClique and minimum.
     NotAParent(String),
 }
 
@@ -68,7 +77,7 @@ impl fmt::Display for Wrong {
 impl error::Error for Wrong {}
 
 /// Reads the arguments.
-pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, Wrong> {
+pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, Wrong> {
     let mut arguments = arguments.into_iter();
     let (mut parents, mut file) = (Vec::new(), PathBuf::from(FILE));
     while let Some(argument) = arguments.next() {

@@ -3,9 +3,6 @@
 //! Whether it may is for the operator to say, by an annotation of the pod. The kubelet writes the annotation's value to a
 //! file; here is who reads it. No network, no credentials, nothing to configure.
 
-mod arguments;
-mod wait;
-
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
@@ -18,12 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-
-use self::{
+use grove_initc::{
     arguments::{Arguments, HELP, parse},
     wait::{Ending, Surroundings, wait},
 };
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 fn main() -> ExitCode {
     let (parents, file) = match parse(std::env::args().skip(1)) {

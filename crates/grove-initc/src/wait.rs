@@ -11,7 +11,7 @@ const POLL: Duration = Duration::from_millis(200);
 const REMIND: Duration = Duration::from_secs(30);
 
 /// What is around the program.
-pub(crate) trait Surroundings {
+pub trait Surroundings {
     /// What the file says.
     fn read(&mut self) -> io::Result<String>;
     /// Whether a signal asks for the end.
@@ -26,15 +26,20 @@ pub(crate) trait Surroundings {
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// The pod may start.
     MayStart,
     /// A signal came.
     ToldToEnd,
 }
 
+/// Whether the pod may start, by what the file says: it is not empty, or there is nothing to wait for.
+pub fn may_start(parents: &[Parent], file: &str) -> bool {
+    parents.is_empty() || !file.trim().is_empty()
+}
+
 /// Waits until the file is not empty. Where there is nothing to wait for it does not.
-pub(crate) fn wait(parents: &[Parent], around: &mut impl Surroundings) -> Ending {
+pub fn wait(parents: &[Parent], around: &mut impl Surroundings) -> Ending {
     if parents.is_empty() {
         around.say("nothing to wait for: the pod starts");
         return Ending::MayStart;
@@ -45,7 +50,7 @@ pub(crate) fn wait(parents: &[Parent], around: &mut impl Surroundings) -> Ending
     let mut remind = REMIND;
     loop {
         let unread = match around.read() {
-            Ok(text) if !text.trim().is_empty() => {
+            Ok(text) if may_start(parents, &text) => {
                 around
                     .say(&format!("all of them are ready after {}: the pod starts", words(around.elapsed())));
                 return Ending::MayStart;
