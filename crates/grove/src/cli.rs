@@ -7,12 +7,13 @@ use std::{
 
 use clap::{Parser, Subcommand};
 use grove_podgrouper::Hub;
+use grove_runtime::object_name::is_path_segment;
 use grove_scheduler::Registry;
 
 use crate::commands::{
     backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, group::GroupCommand,
-    manifests::Manifests, operator::OperatorCommand, pod_grouper::PodGrouperCommand, rollout::Rollout,
-    status::Status, topology::Topology, validate::Validate, why::Why,
+    manifests::Manifests, operator::OperatorCommand, plan::Plan, pod_grouper::PodGrouperCommand,
+    rollout::Rollout, status::Status, topology::Topology, validate::Validate, why::Why,
 };
 
 /// Manage and inspect Grove: gang-scheduled AI workloads on Kubernetes.
@@ -27,6 +28,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Validate(Validate),
+    Plan(Box<Plan>),
     #[command(subcommand)]
     Config(ConfigCommand),
     Crds(Crds),
@@ -48,6 +50,7 @@ impl Cli {
     pub(crate) fn run(self, registry: &Registry, hub: Hub) -> io::Result<Outcome> {
         match self.command {
             Command::Validate(command) => command.run(registry),
+            Command::Plan(command) => command.run(registry),
             Command::Config(command) => command.run(registry),
             Command::Crds(command) => command.run(),
             Command::Manifests(command) => command.run(registry, &hub),
@@ -62,6 +65,11 @@ impl Cli {
             Command::Completions(command) => command.run(),
         }
     }
+}
+
+/// The name of an object or a namespace, as an argument: it becomes a part of a path.
+pub(crate) fn object_name(text: &str) -> Result<String, String> {
+    if is_path_segment(text) { Ok(text.to_owned()) } else { Err("is not a name of an object".to_owned()) }
 }
 
 /// How a command ended.

@@ -9,6 +9,10 @@ mod demand;
 mod findings;
 mod input;
 mod printer;
+#[cfg(feature = "sandbox")]
+pub mod tour;
+#[cfg(feature = "sandbox")]
+pub mod view;
 
 use std::{io, process::ExitCode};
 

@@ -10,8 +10,9 @@ fn rollout(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn every_command_takes_a_set_and_needs_a_cluster() {
-    let rows: [&[&str]; 8] = [
+    let rows: [&[&str]; 9] = [
         &["status", "chat"],
+        &["restart", "chat"],
         &["status", "chat", "--watch", "-o", "json"],
         &["history", "chat", "-n", "ml"],
         &["undo", "chat"],
@@ -32,7 +33,7 @@ fn arguments_that_cannot_be_used() {
     let rows: [&[&str]; 6] = [
         &[],
         &["status"],
-        &["restart", "chat"],
+        &["restart"],
         &["undo", "chat", "--to-revision", "last"],
         &["history", "chat", "--watch"],
         &["status", "chat", "-o", "yaml"],

@@ -78,6 +78,10 @@ pub(crate) struct PodGrouperCommand {
     #[arg(long, value_name = "[HOST]:PORT", default_value = ":8080", value_parser = address)]
     metrics_bind_address: Place,
 
+    /// File with the bearer token that clients of the metrics endpoint must send; read again for every request.
+    #[arg(long, value_name = "FILE")]
+    metrics_token_file: Option<PathBuf>,
+
     /// Address of /healthz and /readyz; 0 to disable.
     #[arg(long, value_name = "[HOST]:PORT", default_value = ":8081", value_parser = address)]
     health_probe_bind_address: Place,
@@ -120,6 +124,7 @@ impl PodGrouperCommand {
         let options = Options {
             kubeconfig: self.kubeconfig,
             metrics: self.metrics_bind_address.0,
+            metrics_token_file: self.metrics_token_file,
             health: self.health_probe_bind_address.0,
             lease: self.leader_elect.then_some(self.leader_election_id),
             qps: self.qps.into(),

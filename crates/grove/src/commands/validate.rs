@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use clap::Args;
 use grove_api::{
-    config::{self, SchedulerProfiles},
+    config::{self, Loaded, SchedulerProfiles},
     field::{Errors, Path, Warning},
     manifest::{self, Document},
     review::{Review, review},
@@ -52,10 +52,7 @@ impl Validate {
         if let Some(path) = &self.config {
             let mut report = Report::default();
             if let Some(loaded) = load_configuration(&input::read_file(path)?, registry, &mut report) {
-                environment.schedulers = Some(schedulers(&loaded.profiles));
-                environment.topology_aware = Some(loaded.config.topology_aware());
-                environment.default_topology = loaded.config.default_topology().map(str::to_owned);
-                environment.mnnvl = Some(loaded.config.network.auto_mnnvl_enabled);
+                environment = self::environment(&loaded);
             } else {
                 report.print(self.output)?;
                 return Ok(Outcome::Unusable);
@@ -71,6 +68,17 @@ impl Validate {
     }
 }
 
+/// What an operator of this configuration knows.
+pub(crate) fn environment(loaded: &Loaded) -> Environment {
+    Environment {
+        schedulers: Some(schedulers(&loaded.profiles)),
+        topology_aware: Some(loaded.config.topology_aware()),
+        default_topology: loaded.config.default_topology().map(str::to_owned),
+        mnnvl: Some(loaded.config.network.auto_mnnvl_enabled),
+        ..Environment::default()
+    }
+}
+
 fn schedulers(profiles: &SchedulerProfiles) -> Schedulers {
     let active = profiles.active().iter();
     let active =
@@ -79,7 +87,7 @@ fn schedulers(profiles: &SchedulerProfiles) -> Schedulers {
 }
 
 /// Checks all objects of all sources.
-fn validate(sources: &[Source], registry: &Registry, mut environment: Environment) -> Report {
+pub(crate) fn validate(sources: &[Source], registry: &Registry, mut environment: Environment) -> Report {
     let mut report = Report::default();
     let mut documents: Vec<(&Source, Document)> = Vec::new();
     for source in sources {
@@ -122,7 +130,7 @@ fn validate(sources: &[Source], registry: &Registry, mut environment: Environmen
 }
 
 /// Adds a topology of either kind to what is known.
-fn add_topology(object: &Value, environment: &mut Environment) {
+pub(crate) fn add_topology(object: &Value, environment: &mut Environment) {
     let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if kind == "ClusterTopologyBinding"

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
 
+mod pod_policy;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -96,6 +98,8 @@ fn objects_come_in_an_order_in_which_they_can_be_applied() {
         "Deployment",
         "MutatingWebhookConfiguration",
         "ValidatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
     ];
     let mut kinds = kinds(&all);
     assert_eq!(kinds.iter().filter(|it| **it == "CustomResourceDefinition").count(), 7);
@@ -272,7 +276,9 @@ fn the_pod_grouper_has_no_more_rights_than_its_flags_need() {
             "ClusterRoleBinding",
             "Role",
             "RoleBinding",
-            "Deployment"
+            "Deployment",
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding"
         ]
     );
     let role = allowed(&small[3]);

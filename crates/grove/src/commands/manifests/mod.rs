@@ -1,6 +1,6 @@
 //! `grove manifests`: everything that an installation needs, as plain YAML.
 //!
-//! `installation` checks what is asked for; `roles`, `user_roles`, `workload` and `webhooks` make the objects; here they are put into
+//! `installation` checks what is asked for; `roles`, `user_roles`, `workload`, `webhooks` and `pod_policy` make the objects; here they are put into
 //! an order in which they can be applied, and printed.
 
 mod explain;
@@ -9,6 +9,7 @@ mod installation;
 mod labels;
 mod pod;
 mod pod_grouper;
+mod pod_policy;
 mod roles;
 mod user_roles;
 mod webhooks;
@@ -107,6 +108,10 @@ pub(crate) struct Manifests {
     #[arg(long)]
     no_crds: bool,
 
+    /// Leave out the admission policies that limit what the accounts of the operator and the pod grouper change in pods.
+    #[arg(long)]
+    no_pod_policy: bool,
+
     /// Print only objects of these kinds.
     #[arg(
         long,
@@ -142,6 +147,8 @@ enum Kind {
     ValidatingWebhookConfiguration,
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
 }
 
 /// An object to print.
@@ -193,6 +200,7 @@ impl Manifests {
             schedulers: names,
             namespace_labels: self.namespace_label_selector.as_deref(),
             kind_defaults: kind_defaults.transpose()?,
+            pod_policy: !self.no_pod_policy,
         };
         objects.extend(grouper.objects(registry, hub)?);
         if names.iter().any(|it| it == schedulers::DEFAULT) {
@@ -226,6 +234,9 @@ impl Manifests {
             objects.extend(workload::objects(installation)?);
         }
         objects.extend(webhooks::objects(installation)?);
+        if !self.no_pod_policy {
+            objects.extend(pod_policy::of_operator(&installation.namespace)?);
+        }
         Ok(self.chosen(objects))
     }
 }

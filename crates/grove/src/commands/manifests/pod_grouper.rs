@@ -8,7 +8,7 @@ use std::{
 use grove_podgrouper::{
     Hub,
     engine::backend_of,
-    rights::{Needed, Right, rights},
+    rights::{Needed, Right, pod_marks, rights},
 };
 use grove_scheduler::{Registry, SchedulerBackend};
 use k8s_openapi::api::{
@@ -22,6 +22,7 @@ use super::{
     Kind, Object, invalid,
     labels::{labels, metadata},
     pod::{self, hardened, restricted},
+    pod_policy,
     roles::{reference, rule, subject},
 };
 
@@ -46,6 +47,8 @@ pub(super) struct PodGrouper<'a> {
     pub(super) namespace_labels: Option<&'a str>,
     /// Namespace and name of the ConfigMap with defaults of kinds.
     pub(super) kind_defaults: Option<(&'a str, &'a str)>,
+    /// Whether a policy limits what it changes in pods.
+    pub(super) pod_policy: bool,
 }
 
 impl PodGrouper<'_> {
@@ -85,6 +88,13 @@ impl PodGrouper<'_> {
             Object::new(Kind::ClusterRoleBinding, &binding)?,
             Object::new(Kind::Deployment, &self.deployment())?,
         ];
+        if self.pod_policy {
+            // Of `NAME=BACKEND`, pods have the name.
+            let names: Vec<&str> =
+                self.schedulers.iter().map(|it| it.split_once('=').map_or(it.as_str(), |it| it.0)).collect();
+            let marks = pod_marks(&backends);
+            objects.extend(pod_policy::of_pod_grouper(GROUPER, self.namespace, &names, &marks)?);
+        }
         let places: BTreeSet<&str> = rights.iter().filter_map(|it| it.namespace.as_deref()).collect();
         for place in places {
             let role = Role {

@@ -2,13 +2,14 @@
 
 use std::io;
 
+use k8s_openapi::jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    read::{read, sets},
-    undo,
+    read::{Read, read, sets},
+    restart, undo,
 };
 use crate::{cluster::failure, commands::status::read::Question};
 
@@ -53,14 +54,9 @@ pub(super) async fn undo(question: &Question, to_revision: Option<i64>) -> io::R
         let message = format!("{} already has the template of revision {number}", set_name(question));
         return Ok(Done::Said(action(question, false, Some(number), message)));
     };
-    let version = found.set.metadata.resource_version.as_deref().unwrap_or_default();
-    let patch = undo::patch(version, &template);
-    match change(question, &patch).await {
-        Err(kube::Error::Api(status)) if status.is_conflict() => {
-            Ok(Done::Refused("the set was changed concurrently; check it and try again".to_owned()))
-        }
-        Err(error) => Err(failure(&question.server, &error)),
-        Ok(after) => {
+    match put(question, &found, &template).await? {
+        None => Ok(changed_meanwhile()),
+        Some(after) => {
             let waits = if is_paused(&after) {
                 "; updates are paused: `grove rollout resume` replaces pods"
             } else {
@@ -70,6 +66,46 @@ pub(super) async fn undo(question: &Question, to_revision: Option<i64>) -> io::R
             Ok(Done::Said(action(question, true, Some(number), message)))
         }
     }
+}
+
+/// Replaces every pod by an update that changes nothing else.
+pub(super) async fn restart(question: &Question, now: Timestamp) -> io::Result<Done> {
+    let Some(found) = read(question).await? else { return Ok(Done::NoSet) };
+    let set = set_name(question);
+    if let Some(why) = restart::refusal(&raw(&found), set) {
+        return Ok(Done::Refused(why));
+    }
+    let Some(template) = restart::restarted(&found.raw.data["spec"]["template"], now) else {
+        let message = format!("{set} was restarted less than a second ago");
+        return Ok(Done::Said(action(question, false, None, message)));
+    };
+    if put(question, &found, &template).await?.is_none() {
+        return Ok(changed_meanwhile());
+    }
+    let message =
+        format!("{set} restarts: every pod is replaced; `grove rollout status {set} -w` follows it");
+    Ok(Done::Said(action(question, true, None, message)))
+}
+
+/// Writes a template over the one that was read; `None` where somebody else has changed the set since.
+async fn put(question: &Question, found: &Read, template: &Value) -> io::Result<Option<Value>> {
+    let version = found.set.metadata.resource_version.as_deref().unwrap_or_default();
+    match change(question, &undo::patch(version, template)).await {
+        Err(kube::Error::Api(status)) if status.is_conflict() => Ok(None),
+        Err(error) => Err(failure(&question.server, &error)),
+        Ok(after) => Ok(Some(after)),
+    }
+}
+
+fn changed_meanwhile() -> Done {
+    Done::Refused("the set was changed concurrently; check it and try again".to_owned())
+}
+
+/// The whole set.
+fn raw(found: &Read) -> Value {
+    let mut raw = found.raw.data.clone();
+    raw["metadata"] = json!(found.raw.metadata);
+    raw
 }
 
 /// Pauses updates of a set, or resumes them.

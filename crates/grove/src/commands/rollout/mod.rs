@@ -1,13 +1,14 @@
 //! `grove rollout`: how far an update is, which templates there were, and how to go back to one.
 //!
 //! `progress` makes of what `grove status` reads how far an update is; `history` lists the kept templates with their
-//! `changes`, and `undo` puts one back. `read` and `act` ask the cluster; `text` prints.
+//! `changes`, and `undo` puts one back; `restart` replaces every pod. `read` and `act` ask the cluster; `text` prints.
 
 mod act;
 mod changes;
 mod history;
 mod progress;
 mod read;
+mod restart;
 mod text;
 mod undo;
 
@@ -23,8 +24,9 @@ use self::{
     progress::{Progress, State},
 };
 use crate::{
-    cli::Outcome,
+    cli::{Outcome, object_name},
     cluster::{Cluster, Reach, block_on},
+    commands::kinds::{Kind, did_you_mean},
     commands::status::{
         follow,
         read::{self as objects, Question},
@@ -34,13 +36,14 @@ use crate::{
     printer::Printer,
 };
 
-/// Follow, pause, resume and undo updates of a PodCliqueSet.
+/// Follow, restart, pause, resume and undo updates of a PodCliqueSet.
 #[derive(Subcommand)]
 #[command(after_help = "Examples:\n  \
     grove rollout status chat --watch\n  \
     grove rollout history chat\n  \
+    grove rollout restart chat\n  \
     grove rollout undo chat --to-revision 3\n\n\
-    Exit codes: 0 success, 1 no such set or revision, or the update is stuck, 2 the cluster cannot be \
+    Exit codes: 0 success, 1 no such set or revision, a restart that would do nothing, or the update is stuck, 2 the cluster cannot be \
     reached.")]
 pub(crate) enum Rollout {
     /// Show the progress of an update and what it waits for.
@@ -66,6 +69,14 @@ pub(crate) enum Rollout {
         #[arg(long, value_name = "NUMBER")]
         to_revision: Option<i64>,
     },
+    /// Replace every pod by a rolling update, with the template as it is.
+    ///
+    /// Notes the time as the annotation kubectl.kubernetes.io/restartedAt on every clique of the template, so that the update
+    /// strategy replaces all pods. Refused while updates are paused, and with the strategy OnDelete.
+    Restart {
+        #[command(flatten)]
+        which: Which,
+    },
     /// Pause updates: no pod is replaced, and template changes wait.
     Pause {
         #[command(flatten)]
@@ -82,10 +93,11 @@ pub(crate) enum Rollout {
 #[derive(Args)]
 pub(crate) struct Which {
     /// Name of a PodCliqueSet.
+    #[arg(value_parser = object_name)]
     name: String,
 
     /// Namespace [default: the context's].
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = object_name)]
     namespace: Option<String>,
 
     /// Output format.
@@ -106,21 +118,25 @@ impl Rollout {
             Self::Status { which, watch } => status(&which.question().await?, which.output, watch).await,
             Self::History { which } => {
                 let question = which.question().await?;
-                let Some(read) = read::read(&question).await? else { return Ok(missing(&question)) };
+                let Some(read) = read::read(&question).await? else { return Ok(missing(&question).await) };
                 let history = History::of(&read.set, &read.revisions);
                 show(which.output, &history, || text::history(&history, Timestamp::now()))
             }
             Self::Undo { which, to_revision } => {
                 let question = which.question().await?;
-                which.say(&question, act::undo(&question, to_revision).await?)
+                which.say(&question, act::undo(&question, to_revision).await?).await
+            }
+            Self::Restart { which } => {
+                let question = which.question().await?;
+                which.say(&question, act::restart(&question, Timestamp::now()).await?).await
             }
             Self::Pause { which } => {
                 let question = which.question().await?;
-                which.say(&question, act::pause(&question, true).await?)
+                which.say(&question, act::pause(&question, true).await?).await
             }
             Self::Resume { which } => {
                 let question = which.question().await?;
-                which.say(&question, act::pause(&question, false).await?)
+                which.say(&question, act::pause(&question, false).await?).await
             }
         }
     }
@@ -133,9 +149,9 @@ impl Which {
         Ok(Question { client, server, namespace: Some(namespace), set: Some(self.name.clone()) })
     }
 
-    fn say(&self, question: &Question, done: Done) -> io::Result<Outcome> {
+    async fn say(&self, question: &Question, done: Done) -> io::Result<Outcome> {
         match done {
-            Done::NoSet => Ok(missing(question)),
+            Done::NoSet => Ok(missing(question).await),
             Done::Refused(why) => {
                 anstream::eprintln!("grove: {why}");
                 Ok(Outcome::Findings)
@@ -149,10 +165,10 @@ impl Which {
 async fn status(question: &Question, format: Format, watch: bool) -> io::Result<Outcome> {
     let name = question.set.clone().unwrap_or_default();
     let mut printer = Printer::new(format, watch);
-    let mut outcome = Outcome::Success;
+    let (mut outcome, mut is_missing) = (Outcome::Success, false);
     let mut show = |seen: &Seen| {
         let Some(progress) = Progress::of(seen, &name) else {
-            outcome = missing(question);
+            is_missing = true;
             return Ok(ControlFlow::Break(()));
         };
         printer.print(&progress, || text::progress(&progress))?;
@@ -166,6 +182,9 @@ async fn status(question: &Question, format: Format, watch: bool) -> io::Result<
     } else {
         show(&objects::once(question).await?).map(drop)
     };
+    if is_missing {
+        outcome = missing(question).await;
+    }
     match shown {
         // Whoever reads us has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(outcome),
@@ -177,10 +196,11 @@ fn show(format: Format, value: &impl Serialize, text: impl FnOnce() -> String) -
     Printer::new(format, false).print(value, text).map(|()| Outcome::Success)
 }
 
-fn missing(question: &Question) -> Outcome {
+async fn missing(question: &Question) -> Outcome {
     let namespace = question.namespace.as_deref().unwrap_or_default();
     let set = question.set.as_deref().unwrap_or_default();
-    anstream::eprintln!("grove: no PodCliqueSet {set:?} in namespace {namespace:?}");
+    let hint = did_you_mean(Kind::Set.similar(&question.client, namespace, set).await.as_deref());
+    anstream::eprintln!("grove: no PodCliqueSet {set:?} in namespace {namespace:?}{hint}");
     Outcome::Findings
 }
 

@@ -204,3 +204,36 @@ async fn a_history_is_of_this_set_and_in_the_order_of_numbers() {
     assert_eq!(change.field, "a.containers[main].image");
     assert_eq!((change.from.as_deref(), change.to.as_deref()), (Some("x:1"), Some("x:2")));
 }
+
+fn time(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+#[tokio::test]
+async fn restart_notes_the_time_on_every_clique() {
+    let server = chat().await;
+    let ask = question(&server, "chat");
+    let (changed, _, message) = said(act::restart(&ask, time(1_800_000_000)).await.unwrap());
+    assert!(changed && message.starts_with("chat restarts: every pod is replaced"), "{message}");
+    let clique = get(&server).await.spec.template.cliques[0].clone();
+    let noted = clique.annotations.get("kubectl.kubernetes.io/restartedAt").map(String::as_str);
+    assert_eq!(noted, Some("2027-01-15T08:00:00Z"));
+    assert_eq!(clique.spec.pod_spec.containers[0].image.as_deref(), Some("x:2"));
+    assert_eq!(clique.spec.replicas, Some(5));
+    let again = said(act::restart(&ask, time(1_800_000_000)).await.unwrap());
+    assert!(!again.0, "{}", again.2);
+    assert_eq!(act::restart(&question(&server, "other"), time(0)).await.unwrap(), Done::NoSet);
+}
+
+#[tokio::test]
+async fn restart_is_refused_where_nothing_would_be_replaced() {
+    let server = chat().await;
+    let ask = question(&server, "chat");
+    said(act::pause(&ask, true).await.unwrap());
+    let before = get(&server).await.metadata.resource_version;
+    let Done::Refused(why) = act::restart(&ask, time(1_800_000_000)).await.unwrap() else {
+        panic!("not refused")
+    };
+    assert!(why.contains("`grove rollout resume chat` first"), "{why}");
+    assert_eq!(get(&server).await.metadata.resource_version, before, "nothing is written");
+}

@@ -6,7 +6,10 @@ use futures::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use grove_api::wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang};
+use grove_api::{
+    constants::conditions::min_available_breached,
+    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
+};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Resource,
@@ -19,12 +22,16 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     read::{Kind, Question},
+    screen::condition,
     seen::{Objects, Seen, key},
 };
 use crate::cluster::{causes, failure};
 
 /// Changes come in bursts; nobody reads faster than this.
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How often a countdown is shown.
+const TICK: Duration = Duration::from_secs(1);
 
 /// A change of one kind.
 enum Change {
@@ -51,7 +58,7 @@ pub(in crate::commands) async fn follow(
             None => next.await,
             Some(at) => {
                 let Ok(change) = timeout_at(at, next).await else {
-                    due = None;
+                    due = state.counts_down().then(|| Instant::now() + TICK);
                     if show(&state.seen)?.is_break() {
                         return Ok(());
                     }
@@ -70,7 +77,8 @@ pub(in crate::commands) async fn follow(
             None => return Ok(()),
         }
         if state.missing == 0 {
-            due.get_or_insert_with(|| Instant::now() + PAUSE);
+            let soon = Instant::now() + PAUSE;
+            due = Some(due.map_or(soon, |it| it.min(soon)));
         }
     }
 }
@@ -116,6 +124,16 @@ struct State {
 }
 
 impl State {
+    /// Whether something happens by itself when time is up: a PodClique is below its minimum.
+    fn counts_down(&self) -> bool {
+        let conditions =
+            |it: &PodClique| it.status.as_ref().map(|it| it.conditions.clone()).unwrap_or_default();
+        let breached = |it: &PodClique| {
+            condition(&conditions(it), min_available_breached::TYPE).is_some_and(|it| it.status == "True")
+        };
+        self.seen.cliques.values().any(breached)
+    }
+
     fn take(&mut self, change: Change) {
         let Self { seen, coming, missing } = self;
         let listed = match change {

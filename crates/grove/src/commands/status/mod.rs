@@ -1,8 +1,10 @@
 //! `grove status`: what runs, what is awaited and why, in plain words.
 //!
 //! `read` asks a cluster once and `follow` again and again; `seen` is the answer. `overview` and `screen` make of it what
-//! is shown, with `reasons` for what is awaited; `text` prints it.
+//! is shown, with `reasons` for what is awaited and `countdown` to a restart; `target` leaves what was asked about, and `text`
+//! prints it.
 
+mod countdown;
 #[cfg(test)]
 pub(super) mod fixture;
 pub(super) mod follow;
@@ -11,17 +13,20 @@ pub(super) mod read;
 pub(super) mod reasons;
 pub(super) mod screen;
 pub(super) mod seen;
+mod target;
 mod text;
 
 use std::{io, ops::ControlFlow};
 
 use clap::Args;
+use k8s_openapi::jiff::Timestamp;
 use serde::Serialize;
 
-use self::{overview::Overview, read::Question, screen::Screen, seen::Seen};
+use self::{overview::Overview, read::Question, screen::Screen, seen::Seen, target::Target};
 use crate::{
-    cli::Outcome,
+    cli::{Outcome, object_name},
     cluster::{Cluster, Reach, block_on},
+    commands::kinds::did_you_mean,
     findings::Format,
     printer::Printer,
 };
@@ -29,23 +34,25 @@ use crate::{
 /// Show what is running, what is not, and why.
 ///
 /// Without a name: one line per PodCliqueSet. With a name: its gangs, scaling groups and roles, how many pods are ready,
-/// and what the others wait for.
+/// and what the others wait for. With KIND/NAME only what concerns that object of a set.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove status\n  \
     grove status chat -w\n  \
+    grove status gang/chat-0\n  \
     grove status -A -o json\n\n\
-    Exit codes: 0 success, 1 no such set, 2 the cluster cannot be reached.")]
+    Exit codes: 0 success, 1 no such object, 2 the cluster cannot be reached.")]
 pub(crate) struct Status {
-    /// Name of a PodCliqueSet.
-    set: Option<String>,
+    /// Name of a PodCliqueSet, or pcsg/NAME, pclq/NAME, gang/NAME, pod/NAME of something that belongs to one.
+    #[arg(value_name = "NAME")]
+    target: Option<Target>,
 
     /// Namespace [default: the context's].
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = object_name)]
     namespace: Option<String>,
 
     /// PodCliqueSets of all namespaces.
-    #[arg(short = 'A', long, conflicts_with_all = ["namespace", "set"])]
+    #[arg(short = 'A', long, conflicts_with_all = ["namespace", "target"])]
     all_namespaces: bool,
 
     /// Update on every change, until Ctrl-C.
@@ -66,22 +73,30 @@ impl Status {
     }
 
     async fn answer(self) -> io::Result<Outcome> {
-        let question = self.question().await?;
+        let mut question = self.question().await?;
+        if let Some(target) = &self.target {
+            question.set = target.set(&question).await?;
+            if question.set.is_none() {
+                return Ok(missing(&question, target).await);
+            }
+        }
+        let mut is_missing = false;
         let mut printer = Printer::new(self.output, self.watch);
-        let mut outcome = Outcome::Success;
         let mut show = |seen: &Seen| {
-            outcome = match view(&question, seen) {
-                Some(view) => {
-                    return printer.print(&view, || view.text()).map(|()| ControlFlow::Continue(()));
-                }
-                None => missing(&question),
+            let Some(view) = view(&question, self.target.as_ref(), seen) else {
+                is_missing = true;
+                return Ok(ControlFlow::Break(()));
             };
-            Ok(ControlFlow::Break(()))
+            printer.print(&view, || view.text()).map(|()| ControlFlow::Continue(()))
         };
         let shown = if self.watch {
             follow::follow(&question, &mut show).await
         } else {
             show(&read::once(&question).await?).map(drop)
+        };
+        let outcome = match &self.target {
+            Some(target) if is_missing => missing(&question, target).await,
+            _ => Outcome::Success,
         };
         match shown {
             // Whoever reads us has read enough.
@@ -93,12 +108,7 @@ impl Status {
     async fn question(&self) -> io::Result<Question> {
         let Cluster { client, server, namespace } = self.reach.cluster().await?;
         let namespace = self.namespace.clone().unwrap_or(namespace);
-        Ok(Question {
-            server,
-            client,
-            namespace: (!self.all_namespaces).then_some(namespace),
-            set: self.set.clone(),
-        })
+        Ok(Question { server, client, namespace: (!self.all_namespaces).then_some(namespace), set: None })
     }
 }
 
@@ -113,22 +123,26 @@ enum View {
 impl View {
     fn text(&self) -> String {
         match self {
-            Self::Screen(screen) => text::screen(screen),
+            Self::Screen(screen) => text::screen(screen, Timestamp::now()),
             Self::Overview(overview) => text::overview(overview),
         }
     }
 }
 
-fn view(question: &Question, seen: &Seen) -> Option<View> {
+fn view(question: &Question, target: Option<&Target>, seen: &Seen) -> Option<View> {
     match &question.set {
-        Some(set) => Screen::of(seen, set).map(|it| View::Screen(Box::new(it))),
+        Some(set) => {
+            let mut screen = Screen::of(seen, set)?;
+            let is_there = target.is_none_or(|it| it.narrow(&mut screen, seen));
+            is_there.then(|| View::Screen(Box::new(screen)))
+        }
         None => Some(View::Overview(Overview::of(seen, question.namespace.is_none()))),
     }
 }
 
-fn missing(question: &Question) -> Outcome {
+async fn missing(question: &Question, Target { kind, name }: &Target) -> Outcome {
     let namespace = question.namespace.as_deref().unwrap_or_default();
-    let set = question.set.as_deref().unwrap_or_default();
-    anstream::eprintln!("grove: no PodCliqueSet {set:?} in namespace {namespace:?}");
+    let hint = did_you_mean(kind.similar(&question.client, namespace, name).await.as_deref());
+    anstream::eprintln!("grove: no {} {name:?} in namespace {namespace:?}{hint}", kind.name());
     Outcome::Findings
 }

@@ -4,11 +4,12 @@ use grove_api::{
     constants::{conditions as names, phases},
     wire::{PodCliqueSet, PodGang},
 };
+use grove_placement::natural::compare;
 use kube::ResourceExt;
 use serde::Serialize;
 
 use super::{
-    screen::{State, condition, is_blocked},
+    screen::{State, awaited, condition, is_blocked},
     seen::{Seen, belongs, number, wanted},
 };
 
@@ -43,7 +44,11 @@ pub(super) struct Line {
 
 impl Overview {
     pub(super) fn of(seen: &Seen, with_namespace: bool) -> Self {
-        Self { sets: seen.sets.values().map(|it| Line::of(seen, it)).collect(), with_namespace }
+        let mut sets: Vec<Line> = seen.sets.values().map(|it| Line::of(seen, it)).collect();
+        sets.sort_by(|one, other| {
+            compare(&one.namespace, &other.namespace).then_with(|| compare(&one.name, &other.name))
+        });
+        Self { sets, with_namespace }
     }
 }
 
@@ -60,13 +65,17 @@ impl Line {
         // "1 of 2 replicas are available; what is missing": the first half stands in a column.
         let lacking =
             says(names::available::TYPE, "False").map(|it| it.split_once("; ").map_or(it, |it| it.1));
+        // Why a gang has no place says more than that its pods are not ready.
+        let state = State::of(set);
+        let unplaced = unplaced(gangs()).filter(|_| state != State::Available);
         let awaited = says(names::REPLICA_FAILURE, "True")
+            .or(unplaced.as_deref())
             .or(lacking)
             .or_else(|| says(names::update_pending::TYPE, "True"));
         Self {
             namespace: set.namespace().unwrap_or_default(),
             name: set.name_any(),
-            state: State::of(set),
+            state,
             blocked: is_blocked(set),
             available_replicas: number(status.map_or(0, |it| it.available_replicas)),
             wanted_replicas: number(set.spec.replicas),
@@ -79,6 +88,27 @@ impl Line {
             awaited: awaited.unwrap_or_default().to_owned(),
         }
     }
+}
+
+/// The first gang without a place, and why: one that waits for other gangs only if there is no other.
+fn unplaced<'a>(gangs: impl Iterator<Item = &'a PodGang>) -> Option<String> {
+    let conditions = |it: &'a PodGang| it.status.as_ref().map_or(&[][..], |it| &it.conditions);
+    let waits = |it: &&'a PodGang| {
+        condition(conditions(it), names::pod_gang::SCHEDULED).is_some_and(|it| it.status == "False")
+    };
+    let others = [names::pod_gang::WAITING_FOR_BASE, names::pod_gang::WAITING_FOR_OTHERS];
+    let rank = |it: &PodGang| {
+        let scheduled =
+            it.status.as_ref().and_then(|it| condition(&it.conditions, names::pod_gang::SCHEDULED));
+        scheduled.is_some_and(|it| others.contains(&it.reason.as_str()))
+    };
+    let mut gangs: Vec<&PodGang> = gangs.filter(waits).collect();
+    gangs.sort_by(|one, other| {
+        rank(one).cmp(&rank(other)).then_with(|| compare(&one.name_any(), &other.name_any()))
+    });
+    let first = gangs.first()?;
+    let why = awaited(conditions(first));
+    (!why.is_empty()).then(|| format!("gang {}: {why}", first.name_any()))
 }
 
 /// One that fell below its minimum keeps its phase for a while.

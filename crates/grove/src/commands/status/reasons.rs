@@ -16,8 +16,9 @@ use serde::Serialize;
 
 use super::{
     screen::condition,
-    seen::{label, wanted},
+    seen::{label, minimum, wanted},
 };
+use crate::commands::why::facts::preemption;
 
 /// Reasons of a container that is on its way.
 const ON_ITS_WAY: &[&str] = &["ContainerCreating", "PodInitializing"];
@@ -69,7 +70,10 @@ fn not_created(clique: &PodClique) -> String {
 /// Why a pod is not ready; `None` if it is.
 fn why(around: &Around<'_>, pod: &Pod) -> Option<String> {
     if pod.metadata.deletion_timestamp.is_some() {
-        return Some("being deleted".to_owned());
+        return Some(match preemption(pod) {
+            Some(who) => format!("being deleted: {who}"),
+            None => "being deleted".to_owned(),
+        });
     }
     if phase(pod) == "Succeeded" {
         return Some("completed".to_owned());
@@ -108,9 +112,16 @@ fn gate(around: &Around<'_>, pod: &Pod) -> Option<String> {
         format!("gated: {}", others.message)
     } else if is_placed {
         "gated until the other gangs of the set have their minimum scheduled".to_owned()
+    } else if is_above(around.clique, pod) {
+        format!("gated: above minAvailable, until the minimum of gang {gang} is scheduled")
     } else {
         "scheduling gate about to be removed".to_owned()
     })
+}
+
+/// Whether a pod is above the minimum of its clique.
+fn is_above(clique: &PodClique, pod: &Pod) -> bool {
+    label(pod, labels::POD_INDEX).parse::<usize>().is_ok_and(|it| it >= minimum(clique))
 }
 
 /// Without a node.

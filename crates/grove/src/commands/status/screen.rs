@@ -9,11 +9,13 @@ use grove_api::{
     },
     wire::{Condition, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
+use grove_placement::natural::compare;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use serde::Serialize;
 
 use super::{
+    countdown::Restart,
     reasons::{self, Reason},
     seen::{Seen, belongs, clique_of, label, minimum, number, wanted},
 };
@@ -70,6 +72,9 @@ pub(in crate::commands) struct Gang {
     pub(in crate::commands) wanted_pods: usize,
     /// What it waits for; empty where it waits for nothing.
     pub(in crate::commands) awaited: String,
+    /// When it is restarted, where it is below its minimum for long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) restart: Option<Restart>,
 }
 
 /// Roles that scale together.
@@ -106,10 +111,18 @@ impl Screen {
         let roles = roles(seen, set);
         let mut groups: Vec<Group> =
             seen.groups.values().filter(|it| belongs(*it, set)).map(Group::of).collect();
-        groups.sort_by_key(|it| (it.available_replicas >= it.wanted_replicas, it.name.clone()));
+        groups.sort_by(|one, other| {
+            let is_well = |it: &Group| it.available_replicas >= it.wanted_replicas;
+            is_well(one).cmp(&is_well(other)).then_with(|| compare(&one.name, &other.name))
+        });
+        let cliques = || seen.cliques.values().filter(|it| belongs(*it, set));
         let gangs = seen.gangs.values().filter(|it| belongs(*it, set));
-        let mut gangs: Vec<Gang> = gangs.map(|it| Gang::of(it, &roles)).collect();
-        gangs.sort_by_key(|it| (it.rank(), it.name.clone()));
+        let mut gangs: Vec<Gang> = gangs
+            .map(|it| Gang { restart: Restart::of(set, it, cliques()), ..Gang::of(it, &roles) })
+            .collect();
+        gangs.sort_by(|one, other| {
+            one.rank().cmp(&other.rank()).then_with(|| compare(&one.name, &other.name))
+        });
         Some(Self {
             namespace: set.namespace().unwrap_or_default(),
             name: set.name_any(),
@@ -188,6 +201,7 @@ impl Gang {
             ready_pods: of_gang().map(|it| it.ready_pods).sum(),
             wanted_pods: of_gang().map(|it| it.wanted_pods).sum(),
             awaited: awaited(&status.conditions),
+            restart: None,
             name,
             phase,
         }
@@ -250,12 +264,13 @@ fn roles(seen: &Seen, set: &PodCliqueSet) -> Vec<Role> {
             }
         })
         .collect();
-    roles.sort_by_key(|it| (it.ready_pods >= it.minimum_pods, it.is_well(), it.name.clone()));
+    let rank = |it: &Role| (it.ready_pods >= it.minimum_pods, it.is_well());
+    roles.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| compare(&one.name, &other.name)));
     roles
 }
 
 /// What a gang waits for: of all that its conditions say, what comes first.
-fn awaited(conditions: &[Condition]) -> String {
+pub(super) fn awaited(conditions: &[Condition]) -> String {
     let says = |type_: &str, status: &str| condition(conditions, type_).filter(|it| it.status == status);
     if let Some(refused) = says(names::REPLICA_FAILURE, "True") {
         return format!("pods cannot be created: {}", refused.message);

@@ -1,5 +1,6 @@
 //! What is shown, as text for a terminal: what needs attention first, and never more than a screen or two.
 
+use k8s_openapi::jiff::Timestamp;
 use owo_colors::OwoColorize;
 
 use super::{
@@ -45,7 +46,7 @@ pub(super) fn overview(overview: &Overview) -> String {
 }
 
 /// The screen of one set.
-pub(super) fn screen(screen: &Screen) -> String {
+pub(super) fn screen(screen: &Screen, now: Timestamp) -> String {
     let mut out = String::new();
     let title = format!("{} in namespace {}", screen.name, screen.namespace);
     let mut state = format!("{} replicas available", of(screen.available_replicas, screen.wanted_replicas));
@@ -56,13 +57,13 @@ pub(super) fn screen(screen: &Screen) -> String {
     for note in &screen.notes {
         line(&mut out, &format!("  {}", short(note)));
     }
-    gangs(&mut out, screen);
+    gangs(&mut out, screen, now);
     groups(&mut out, screen);
     roles(&mut out, screen);
     out
 }
 
-fn gangs(out: &mut String, screen: &Screen) {
+fn gangs(out: &mut String, screen: &Screen, now: Timestamp) {
     let mut table = Table::new(&["GANG", "PHASE", "PODS READY", ""], 1);
     for gang in screen.gangs.iter().take(MAX_GANGS) {
         let phase = if gang.healthy { gang.phase.clone() } else { format!("{}, unhealthy", gang.phase) };
@@ -76,6 +77,9 @@ fn gangs(out: &mut String, screen: &Screen) {
                 cut(&gang.awaited, MAX_AWAITED),
             ],
         );
+        if let Some(restart) = &gang.restart {
+            table.below(&short(&restart.text(now)));
+        }
     }
     let rest: Vec<bool> = screen.gangs.iter().skip(MAX_GANGS).map(super::screen::Gang::is_well).collect();
     section(out, &table, &rest, "running");
@@ -94,7 +98,7 @@ fn groups(out: &mut String, screen: &Screen) {
 }
 
 fn roles(out: &mut String, screen: &Screen) {
-    let mut table = Table::new(&["ROLE", "READY", "MINIMUM", ""], 1);
+    let mut table = Table::new(&["ROLE", "GANG", "READY", "MINIMUM", ""], 2);
     for role in screen.roles.iter().take(MAX_ROLES) {
         let tone = if role.is_well() {
             Tone::Good
@@ -104,7 +108,10 @@ fn roles(out: &mut String, screen: &Screen) {
             Tone::Waiting
         };
         let ready = of(role.ready_pods, role.wanted_pods);
-        table.row(tone, [role.name.clone(), ready, role.minimum_pods.to_string(), String::new()]);
+        table.row(
+            tone,
+            [role.name.clone(), role.gang.clone(), ready, role.minimum_pods.to_string(), String::new()],
+        );
         for reason in role.awaited.iter().take(MAX_REASONS) {
             table.below(&reason_line(reason));
         }

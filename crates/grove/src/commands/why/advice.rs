@@ -8,7 +8,7 @@ use super::{
     cause::Cause,
     facts::{Around, node, refusal},
     obstacle::{Obstacle, Question},
-    room,
+    room::{self, Help},
     words::{Shortage, is_of_api_server, is_over_quota, lacks_queue, lacks_topology, resource_quota},
 };
 
@@ -121,9 +121,10 @@ fn no_place(words: &str, around: &Around<'_>, obstacles: &[Obstacle]) -> Vec<Str
         && !obstacles.iter().any(Obstacle::is_final)
     {
         let set = &around.facts.set;
-        help.push(format!("recreate {set} with a smaller minAvailable for {group} (it is immutable)"));
+        let smaller = format!("recreate {set} with a smaller minAvailable for {group} (it is immutable)");
+        help.push(Help::Alternative(smaller));
     }
-    room::alternatives(help)
+    room::joined(help)
 }
 
 fn shortage<'a>(words: &'a str, around: &Around<'_>) -> Shortage<'a> {

@@ -9,6 +9,7 @@ use grove_api::{
     },
     wire::{Condition, PodGang, SchedulerBackend},
 };
+use grove_placement::natural::compare;
 use grove_scheduler::Registry;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -25,6 +26,8 @@ pub(super) struct Facts {
     pub(super) gangs: Vec<PodGang>,
     /// Name of the gang that was asked about; `None`: all.
     pub(super) gang: Option<String>,
+    /// The scaling group that was asked about: gangs without one of its pods are left out.
+    pub(super) group: Option<String>,
     /// Name of the pod that was asked about.
     pub(super) pod: Option<String>,
     /// Pods of the gangs that were asked about.
@@ -40,7 +43,13 @@ pub(super) struct Facts {
 impl Facts {
     /// Whether a gang was asked about.
     pub(super) fn is_asked(&self, gang: &PodGang) -> bool {
-        self.gang.as_ref().is_none_or(|name| gang.name_any() == *name)
+        let name = gang.name_any();
+        let is_of = |it: &Pod, group: &String| {
+            it.labels().get(labels::POD_GANG) == Some(&name)
+                && it.labels().get(labels::SCALING_GROUP) == Some(group)
+        };
+        self.gang.as_ref().is_none_or(|it| *it == name)
+            && self.group.as_ref().is_none_or(|group| self.pods.iter().any(|it| is_of(it, group)))
     }
 
     /// What the scheduler says of a pod that has no place, as one readable sentence.
@@ -86,6 +95,19 @@ impl<'a> Around<'a> {
         is_placed(self.gang)
     }
 
+    /// Whether all of its pods existed once.
+    pub(super) fn is_initialized(&self) -> bool {
+        self.condition(pod_gang::INITIALIZED).is_some_and(|it| it.status == "True")
+    }
+
+    /// Whether one of its pods is above the minimum of its PodClique.
+    pub(super) fn is_above(&self, pod: &Pod) -> bool {
+        let clique = pod.labels().get(labels::POD_CLIQUE);
+        let group = self.gang.spec.pod_groups.iter().find(|it| Some(&it.name) == clique);
+        let index = pod.labels().get(labels::POD_INDEX).and_then(|it| it.parse::<i32>().ok());
+        group.zip(index).is_some_and(|(group, index)| index >= group.min_replicas)
+    }
+
     /// Its pods that Grove holds back.
     pub(super) fn held(&self) -> usize {
         self.pods().filter(|it| gate(it) == Some(Gate::Ours)).count()
@@ -96,7 +118,7 @@ impl<'a> Around<'a> {
         let others = self.facts.gangs.iter().filter(|it| it.name_any() != self.name());
         let waits = |it: &&PodGang| it.metadata.deletion_timestamp.is_none() && !is_placed(it);
         let mut names: Vec<String> = others.filter(waits).map(ResourceExt::name_any).collect();
-        names.sort();
+        names.sort_by(|one, other| compare(one, other));
         let first = names.first()?;
         let placed = match names.len() {
             1 => format!("gang {first} is scheduled"),
@@ -148,6 +170,21 @@ pub(super) fn gate(pod: &Pod) -> Option<Gate<'_>> {
         Some(other) => Some(Gate::Foreign(&other.name)),
         None => gates.first().map(|_| Gate::Ours),
     }
+}
+
+/// Who preempted a pod, where its scheduler says so.
+pub(in crate::commands) fn preemption(pod: &Pod) -> Option<String> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let target = conditions.iter().find(|it| {
+        it.type_ == "DisruptionTarget"
+            && it.status == "True"
+            && it.reason.as_deref() == Some("PreemptionByScheduler")
+    })?;
+    let words = target.message.as_deref().unwrap_or_default().trim();
+    // `default-scheduler: preempting to accommodate a higher priority pod`
+    let (who, why) = words.split_once(": ").unwrap_or(("its scheduler", words));
+    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+    Some(format!("preempted by {who}{why}"))
 }
 
 /// Node of a pod.

@@ -100,6 +100,7 @@ pub(super) fn chat() -> Facts {
             gang("chat-0", &[("Scheduled", "False", "Unschedulable", no_room)]),
         ],
         gang: None,
+        group: None,
         pod: None,
         pods: vec![
             pod("chat-0-decode-a", "chat-0-decode", "chat-0", &gpus(&[8])),

@@ -6,7 +6,7 @@
 
 mod advice;
 mod cause;
-mod facts;
+pub(super) mod facts;
 #[cfg(test)]
 mod fixture;
 mod nodes;
@@ -27,8 +27,9 @@ use serde::Serialize;
 
 use self::{read::Answer, report::Report};
 use crate::{
-    cli::{Outcome, print},
+    cli::{Outcome, object_name, print},
     cluster::{Cluster, Reach, block_on},
+    commands::kinds::{Kind, did_you_mean},
     findings::Format,
 };
 
@@ -38,18 +39,20 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     grove why chat\n  \
-    grove why podgang/chat-0\n  \
+    grove why gang/chat-0\n  \
+    grove why pcsg/chat-0-decode\n  \
     grove why pod/chat-0-decode-x7k2p -o json\n  \
     grove why job/train\n  \
     grove why pytorchjobs.kubeflow.org/bert\n\n\
     Exit codes: 0 success, 1 no such object, 2 the cluster cannot be reached.")]
 pub(crate) struct Why {
-    /// Name of a PodCliqueSet, or podgang/NAME, pod/NAME, job/NAME, or KIND/NAME of any workload, with KIND as in kubectl.
+    /// Name of a PodCliqueSet, or KIND/NAME: pcs/, pcsg/, pclq/, gang/ (podgang/, pg/), pod/, or any workload with its kind
+    /// as in kubectl, such as job/.
     #[arg(value_name = "NAME")]
     target: Target,
 
     /// Namespace [default: the context's].
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = object_name)]
     namespace: Option<String>,
 
     /// Output format; JSON is complete, text shows problems first.
@@ -64,6 +67,8 @@ pub(crate) struct Why {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
     Set(String),
+    Group(String),
+    Clique(String),
     Gang(String),
     Pod(String),
     /// Anything else that may have pods: its kind as the user wrote it, and its name.
@@ -85,12 +90,14 @@ impl FromStr for Target {
         if name.contains('/') {
             return Err("it is not KIND/NAME".to_owned());
         }
-        let name = name.to_owned();
-        Ok(match kind {
-            "pcs" | "podcliqueset" | "podcliquesets" => Self::Set(name),
-            "pg" | "podgang" | "podgangs" => Self::Gang(name),
-            "po" | "pod" | "pods" => Self::Pod(name),
-            other => Self::Other(other.to_owned(), name),
+        let name = object_name(name)?;
+        Ok(match Kind::of(kind) {
+            Some(Kind::Set) => Self::Set(name),
+            Some(Kind::Group) => Self::Group(name),
+            Some(Kind::Clique) => Self::Clique(name),
+            Some(Kind::Gang) => Self::Gang(name),
+            Some(Kind::Pod) => Self::Pod(name),
+            None => Self::Other(kind.to_owned(), name),
         })
     }
 }
@@ -98,16 +105,36 @@ impl FromStr for Target {
 impl Target {
     fn kind(&self) -> &str {
         match self {
-            Self::Set(_) => "PodCliqueSet",
-            Self::Gang(_) => "PodGang",
-            Self::Pod(_) => "pod",
+            Self::Set(_) => Kind::Set.name(),
+            Self::Group(_) => Kind::Group.name(),
+            Self::Clique(_) => Kind::Clique.name(),
+            Self::Gang(_) => Kind::Gang.name(),
+            Self::Pod(_) => Kind::Pod.name(),
             Self::Other(kind, _) => kind,
         }
     }
 
+    /// A name that the user may have meant.
+    async fn similar(&self, cluster: &Cluster, namespace: &str) -> Option<String> {
+        let (kind, name) = match self {
+            Self::Set(name) => (Kind::Set, name),
+            Self::Group(name) => (Kind::Group, name),
+            Self::Clique(name) => (Kind::Clique, name),
+            Self::Gang(name) => (Kind::Gang, name),
+            Self::Pod(name) => (Kind::Pod, name),
+            Self::Other(..) => return None,
+        };
+        kind.similar(&cluster.client, namespace, name).await
+    }
+
     fn name(&self) -> &str {
         match self {
-            Self::Set(name) | Self::Gang(name) | Self::Pod(name) | Self::Other(_, name) => name,
+            Self::Set(name)
+            | Self::Group(name)
+            | Self::Clique(name)
+            | Self::Gang(name)
+            | Self::Pod(name)
+            | Self::Other(_, name) => name,
         }
     }
 }
@@ -124,7 +151,8 @@ impl Why {
             return print(&text);
         }
         let (kind, name) = (self.target.kind(), self.target.name());
-        anstream::eprintln!("grove: no {kind} {name:?} in namespace {namespace:?}");
+        let hint = did_you_mean(self.target.similar(&cluster, &namespace).await.as_deref());
+        anstream::eprintln!("grove: no {kind} {name:?} in namespace {namespace:?}{hint}");
         Ok(Outcome::Findings)
     }
 }
@@ -171,6 +199,9 @@ mod tests {
             ("pcs/chat", Ok(Target::Set("chat".to_owned()))),
             ("podgang/chat-0", Ok(Target::Gang("chat-0".to_owned()))),
             ("pg/chat-0", Ok(Target::Gang("chat-0".to_owned()))),
+            ("gang/chat-0", Ok(Target::Gang("chat-0".to_owned()))),
+            ("pcsg/chat-0-d", Ok(Target::Group("chat-0-d".to_owned()))),
+            ("pclq/chat-0-a", Ok(Target::Clique("chat-0-a".to_owned()))),
             ("pod/chat-0-a-x", Ok(Target::Pod("chat-0-a-x".to_owned()))),
             ("pod/", Err("the name is missing".to_owned())),
             ("", Err("the name is missing".to_owned())),

@@ -44,6 +44,8 @@ pub(super) enum Obstacle {
     },
     NotSelected {
         count: u64,
+        /// Whether no node is left.
+        all: bool,
     },
     Insufficient {
         resource: String,
@@ -80,7 +82,12 @@ impl Obstacle {
             all.push(Self::Tainted { count: said.tainted });
         }
         if said.not_selected > 0 {
-            all.push(Self::NotSelected { count: said.not_selected });
+            let nodes = question.messages.iter().filter_map(|it| nodes_of(it)).max();
+            let nodes = nodes.or(question.nodes.map(|it| it.len() as u64));
+            all.push(Self::NotSelected {
+                count: said.not_selected,
+                all: nodes.is_some_and(|it| said.not_selected >= it),
+            });
         }
         let explained = |resource: &str| {
             all.iter().any(|it| match it {
@@ -103,13 +110,11 @@ impl Obstacle {
     pub(super) fn is_final(&self) -> bool {
         match self {
             Self::MissingLabel { without, of, .. } => without == of,
+            Self::NotSelected { all, .. } => *all,
             Self::ResourceAbsent { .. }
             | Self::RequestTooLarge { .. }
             | Self::RequestsTogetherTooLarge { .. } => true,
-            Self::Cordoned { .. }
-            | Self::Tainted { .. }
-            | Self::NotSelected { .. }
-            | Self::Insufficient { .. } => false,
+            Self::Cordoned { .. } | Self::Tainted { .. } | Self::Insufficient { .. } => false,
         }
     }
 
@@ -161,7 +166,7 @@ impl Obstacle {
                     plural(*count, "has", "have")
                 )
             }
-            Self::NotSelected { count } => format!(
+            Self::NotSelected { count, .. } => format!(
                 "{} {} not match the pods' nodeSelector or affinity",
                 nodes(*count),
                 plural(*count, "does", "do")
@@ -235,6 +240,12 @@ impl Obstacle {
 fn label_of(words: &str) -> Option<Obstacle> {
     let (key, _) = words.split_once("no node has the label ")?.1.split_once(" of its required")?;
     Some(Obstacle::MissingLabel { key: key.to_owned(), without: 0, of: 0 })
+}
+
+/// `0/16 nodes are available: …`
+fn nodes_of(words: &str) -> Option<u64> {
+    let (before, _) = words.split_once(" nodes are available")?;
+    before.rsplit_once("0/")?.1.parse().ok()
 }
 
 /// Labels of required levels that nodes do not have.

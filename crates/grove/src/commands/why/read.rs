@@ -4,7 +4,7 @@ use std::io;
 
 use grove_api::{
     constants::{conditions::pod_gang, labels},
-    wire::{PodCliqueSet, PodGang, SchedulerBackend},
+    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, SchedulerBackend},
 };
 use grove_scheduler::Registry;
 use k8s_openapi::api::core::v1::Pod;
@@ -56,6 +56,22 @@ pub(super) async fn read(
             }
             facts.set = label(&pod, labels::PART_OF);
             facts.pod = Some(name.clone());
+            facts.pods = place.labelled(labels::POD_GANG, &gang).await?;
+            facts.gang = Some(gang);
+        }
+        Target::Group(name) => {
+            let Some(group) = place.named::<PodCliqueScalingGroup>(name).await? else {
+                return Ok(Answer::Missing);
+            };
+            facts.set = label(&group, labels::PART_OF);
+            facts.group = Some(name.clone());
+            // All of the set: its gangs have other pods too.
+            facts.pods = place.labelled(labels::PART_OF, &facts.set).await?;
+        }
+        Target::Clique(name) => {
+            let Some(clique) = place.named::<PodClique>(name).await? else { return Ok(Answer::Missing) };
+            let gang = label(&clique, labels::POD_GANG);
+            facts.set = label(&clique, labels::PART_OF);
             facts.pods = place.labelled(labels::POD_GANG, &gang).await?;
             facts.gang = Some(gang);
         }

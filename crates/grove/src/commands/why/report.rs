@@ -1,6 +1,7 @@
 //! What is said of gangs: a pure function of the objects.
 
 use grove_api::constants::labels;
+use grove_placement::natural::compare;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use serde::Serialize;
@@ -8,7 +9,7 @@ use serde::Serialize;
 use super::{
     advice,
     cause::{Cause, State},
-    facts::{Around, Facts, Gate, gate, node},
+    facts::{Around, Facts, Gate, gate, node, preemption},
     obstacle::Obstacle,
 };
 use crate::columns::cut;
@@ -77,7 +78,7 @@ impl Report {
     pub(super) fn of(facts: &Facts) -> Self {
         let asked = facts.gangs.iter().filter(|it| facts.is_asked(it));
         let mut gangs: Vec<GangSaid> = asked.map(|gang| GangSaid::of(&Around { facts, gang })).collect();
-        gangs.sort_by_key(|it| (it.state, it.name.clone()));
+        gangs.sort_by(|one, other| one.state.cmp(&other.state).then_with(|| compare(&one.name, &other.name)));
         Self {
             namespace: facts.namespace.clone(),
             set: facts.set.clone(),
@@ -116,7 +117,8 @@ impl PodSaid {
     fn of(facts: &Facts, name: &str) -> Option<Self> {
         let pod = facts.pods.iter().find(|it| it.name_any() == name)?;
         let why = if pod.metadata.deletion_timestamp.is_some() {
-            "it is being deleted".to_owned()
+            preemption(pod)
+                .map_or_else(|| "it is being deleted".to_owned(), |it| format!("it is being deleted: {it}"))
         } else if let Some(node) = node(pod) {
             format!("scheduled on node {node}")
         } else {
@@ -138,7 +140,11 @@ fn held(facts: &Facts, pod: &Pod) -> String {
     let own = pod.labels().get(labels::POD_GANG);
     let gang = facts.gangs.iter().find(|it| own == Some(&it.name_any()));
     let around = gang.map(|gang| Around { facts, gang });
+    let is_above = around.as_ref().is_some_and(|it| it.is_initialized() && it.is_above(pod));
     match around.filter(Around::is_placed).map(|it| it.go_first()) {
+        None if is_above => {
+            "it is above minAvailable and stays gated until the minimum of its gang is scheduled".to_owned()
+        }
         None => "its scheduling gate is removed when its gang is complete".to_owned(),
         Some(Some(until)) => format!("it is above minAvailable and stays gated until {until}"),
         Some(None) => "its scheduling gate is about to be removed".to_owned(),

@@ -6,27 +6,54 @@ use k8s_openapi::api::core::v1::Pod;
 
 use super::{facts::node, obstacle::Obstacle, words::Shortage};
 
+/// Something that would help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Help {
+    /// Nothing else helps without it.
+    Needed(String),
+    /// It may be needed too.
+    Further(String),
+    /// One of several.
+    Alternative(String),
+}
+
 /// What would help, the likeliest first; `pods` are those that the shortage is about. More capacity is advised only where
 /// it would help.
 pub(super) fn help<'a>(
     shortage: &Shortage<'_>,
     obstacles: &[Obstacle],
     pods: impl Iterator<Item = &'a Pod>,
-) -> Vec<String> {
-    let mut help: Vec<String> = obstacles.iter().filter_map(Obstacle::fix).collect();
-    if !obstacles.iter().any(Obstacle::is_final) {
-        help.push(room(shortage, pods));
+) -> Vec<Help> {
+    let has_final = obstacles.iter().any(Obstacle::is_final);
+    let of = |it: &Obstacle| {
+        let fix = it.fix()?;
+        Some(match (it.is_final(), has_final) {
+            (true, _) => Help::Needed(fix),
+            (false, true) => Help::Further(fix),
+            (false, false) => Help::Alternative(fix),
+        })
+    };
+    let mut help: Vec<Help> = obstacles.iter().filter_map(of).collect();
+    if !has_final {
+        help.push(Help::Alternative(room(shortage, pods)));
     }
-    if let Some(level) = shortage.level {
-        help.push(format!("require a wider topology level than {level}"));
-    }
+    // Another level is no help to pods that fit nowhere.
+    let is_of_level = |it: &&Obstacle| matches!(it, Obstacle::MissingLabel { .. });
+    let level =
+        shortage.level.filter(|_| obstacles.iter().filter(|it| it.is_final()).all(|it| is_of_level(&it)));
+    help.extend(level.map(|it| Help::Alternative(format!("require a wider topology level than {it}"))));
     help
 }
 
-/// One of several things that would help.
-pub(super) fn alternatives(help: Vec<String>) -> Vec<String> {
-    let first = |(number, text): (usize, String)| if number == 0 { text } else { format!("or {text}") };
-    help.into_iter().enumerate().map(first).collect()
+/// In words that say which of them are needed together.
+pub(super) fn joined(help: Vec<Help>) -> Vec<String> {
+    let word = |(number, help): (usize, Help)| match help {
+        Help::Needed(text) | Help::Alternative(text) if number == 0 => text,
+        Help::Needed(text) => format!("and {text}"),
+        Help::Further(text) => format!("if that is not enough, {text}"),
+        Help::Alternative(text) => format!("or {text}"),
+    };
+    help.into_iter().enumerate().map(word).collect()
 }
 
 /// `free up, or add, capacity for 2 more pods of chat-0-decode (each 8 nvidia.com/gpu) in one domain of rack`

@@ -105,6 +105,37 @@ fn a_scaled_gang_waits_for_its_base() {
     );
 }
 
+/// It waits for the minimum of its gang, however long that takes.
+#[test]
+fn a_pod_above_the_minimum_waits_for_the_minimum() {
+    let gated = |index: &str| {
+        json!({
+            "metadata": { "labels": { "grove.io/podclique-pod-index": index } },
+            "spec": { "schedulingGates": [{ "name": gates::POD_GANG_PENDING }] },
+        })
+    };
+    let complete = ("Initialized", "True", "AllPodsCreated", "");
+    let no_place = ("Scheduled", "False", "Unschedulable", "0/2 nodes");
+    let above = "gated: above minAvailable, until the minimum of gang chat-0 is scheduled";
+    assert_eq!(said(&gated("1"), &[complete, no_place], Vec::new()), [above]);
+    assert_eq!(said(&gated("0"), &[complete, no_place], Vec::new()), ["scheduling gate about to be removed"]);
+}
+
+#[test]
+fn a_preempted_pod_says_so() {
+    let target = |reason: &str| {
+        json!({
+            "metadata": { "deletionTimestamp": "2027-01-01T00:00:00Z" },
+            "status": { "conditions": [{ "type": "DisruptionTarget", "status": "True", "reason": reason,
+                "message": "default-scheduler: preempting to accommodate a higher priority pod" }] },
+        })
+    };
+    let want =
+        "being deleted: preempted by default-scheduler (preempting to accommodate a higher priority pod)";
+    assert_eq!(said(&target("PreemptionByScheduler"), &[], Vec::new()), [want, "not created yet"]);
+    assert_eq!(said(&target("EvictionByEvictionAPI"), &[], Vec::new()), ["being deleted", "not created yet"]);
+}
+
 #[test]
 fn parents_are_named_until_the_pod_may_start() {
     let parents = || vec!["chat-0-cache", "chat-0-leader"];

@@ -117,6 +117,32 @@ fn a_paused_change_is_told() {
     assert_eq!((line.state, line.awaited.as_str()), (State::Available, "the template changed"));
 }
 
+/// A gang that waits for another one is not the reason, and `chat-2` comes before `chat-10`.
+#[test]
+fn the_list_of_sets_has_the_reason_first() {
+    let mut seen = chat();
+    let no_place = |name: &str| gang(name, "Pending", &[("Scheduled", "False", "Unschedulable", "no room")]);
+    let waits = gang("a-0", "Pending", &[("Scheduled", "False", "WaitingForBaseGang", "waiting for b-2")]);
+    seen.gangs = objects(vec![waits.clone(), no_place("b-10"), no_place("b-2"), gang("a", "Running", &[])]);
+    let awaited = |seen: &Seen| super::super::overview::Overview::of(seen, true).sets[0].awaited.clone();
+    assert_eq!(awaited(&seen), "gang b-2: the scheduler cannot place it: no room");
+    seen.gangs = objects(vec![waits]);
+    assert_eq!(awaited(&seen), "gang a-0: waiting for b-2");
+    seen.gangs.clear();
+    assert_eq!(awaited(&seen), "chat-0-decode has 0 of at least 1 pods ready");
+}
+
+#[test]
+fn gangs_and_roles_are_in_natural_order() {
+    let mut seen = chat();
+    seen.gangs = objects(["g-10", "g-9", "g-1"].map(|it| gang(it, "Pending", &[])).into());
+    seen.cliques = objects(["c-10", "c-9", "c-1"].map(|it| clique(it, "g-1", 1, 1)).into());
+    let screen = Screen::of(&seen, "chat").unwrap();
+    let gangs: Vec<&str> = screen.gangs.iter().map(|it| it.name.as_str()).collect();
+    let roles: Vec<&str> = screen.roles.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!((gangs, roles), (vec!["g-1", "g-9", "g-10"], vec!["c-1", "c-9", "c-10"]));
+}
+
 #[test]
 fn notes_say_only_what_is_amiss() {
     let all = conditions(&[

@@ -13,9 +13,13 @@ fn plain(text: &str) -> String {
     strip_str(text).to_string()
 }
 
+fn now() -> Timestamp {
+    Timestamp::from_second(1_800_000_000).unwrap()
+}
+
 #[test]
 fn one_screen() {
-    let got = plain(&screen(&Screen::of(&chat(), "chat").unwrap()));
+    let got = plain(&screen(&Screen::of(&chat(), "chat").unwrap(), now()));
     let want = "\
 chat in namespace default: 0 of 1 replicas available, in progress
   0 of 1 replicas are available; chat-0-decode has 0 of at least 1 pods ready
@@ -27,10 +31,10 @@ chat-0   Pending   1 of 3       the scheduler cannot place it: chat-0-decode-0: 
 GROUP         AVAILABLE   MINIMUM
 chat-0-pool   1 of 2      1
 
-ROLE            READY    MINIMUM
-chat-0-decode   0 of 2   1
+ROLE            GANG     READY    MINIMUM
+chat-0-decode   chat-0   0 of 2   1
     2 pods: the scheduler cannot place it: 0/2 nodes are available
-chat-0-router   1 of 1   1
+chat-0-router   chat-0   1 of 1   1
 ";
     assert_eq!(got, want);
     assert!(DOCUMENTATION.contains(want), "docs/status-command.md does not show it:\n{got}");
@@ -39,7 +43,8 @@ chat-0-router   1 of 1   1
 #[test]
 fn all_sets() {
     let seen = Seen { pods: std::collections::BTreeMap::default(), ..chat() };
-    let line = "in progress: chat-0-decode has 0 of at least 1 pods ready";
+    let line =
+        "in progress: gang chat-0: the scheduler cannot place it: chat-0-decode-0: 0/2 nodes are available";
     assert_eq!(
         plain(&overview(&Overview::of(&seen, true))),
         format!(
@@ -77,7 +82,7 @@ fn many() -> Seen {
 
 #[test]
 fn a_large_set_fits_and_what_is_missing_is_seen() {
-    let text = plain(&screen(&Screen::of(&many(), "chat").unwrap()));
+    let text = plain(&screen(&Screen::of(&many(), "chat").unwrap(), now()));
     assert!(text.lines().count() < 50, "{text}");
     let lines: Vec<&str> = text.lines().collect();
     let role = lines.iter().position(|it| it.starts_with("chat-499-a ")).unwrap();
@@ -91,7 +96,7 @@ fn a_large_set_fits_and_what_is_missing_is_seen() {
 fn what_is_left_out_is_counted_if_it_is_not_well() {
     let mut seen = many();
     seen.pods.clear();
-    let text = plain(&screen(&Screen::of(&seen, "chat").unwrap()));
+    let text = plain(&screen(&Screen::of(&seen, "chat").unwrap(), now()));
     assert!(text.ends_with("… and 480 more, 480 of them not ready\n"), "{text}");
 }
 
@@ -105,6 +110,6 @@ fn what_others_wrote_stays_in_its_line() {
 
 #[test]
 fn colours_are_there_to_be_dropped() {
-    let text = screen(&Screen::of(&chat(), "chat").unwrap());
+    let text = screen(&Screen::of(&chat(), "chat").unwrap(), now());
     assert_ne!(text, plain(&text));
 }

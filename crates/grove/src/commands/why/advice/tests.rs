@@ -51,6 +51,34 @@ fn what_a_device_limit_says_is_a_request() {
     assert_eq!(size(&decode("a", &limited)), "8 nvidia.com/gpu");
 }
 
+/// Where the selector matches no node, nothing else is of use; where it matches some, room on those is.
+#[test]
+fn capacity_is_not_advised_where_no_node_is_selected() {
+    let none = "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector";
+    assert_eq!(of_words(none).len(), 1, "{:?}", of_words(none));
+    let some = "0/3 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, 1 Insufficient nvidia.com/gpu";
+    assert_eq!(of_words(some).last().map(String::as_str), Some("or free up, or add, capacity for its pods"));
+}
+
+#[test]
+fn what_is_needed_together_is_joined_with_and() {
+    let needed = |it: &str| Help::Needed(it.to_owned());
+    let other = |it: &str| Help::Alternative(it.to_owned());
+    assert_eq!(
+        room::joined(vec![needed("a"), needed("b"), Help::Further("c".to_owned())]),
+        ["a", "and b", "if that is not enough, c"]
+    );
+    assert_eq!(room::joined(vec![other("a"), other("b")]), ["a", "or b"]);
+    // No node offers the device, and no node is selected: both have to change.
+    let absent = Obstacle::ResourceAbsent { resource: "x/y".to_owned() };
+    let selector = Obstacle::NotSelected { count: 2, all: true };
+    let taints = Obstacle::Tainted { count: 1 };
+    let shortage = Shortage { level: Some("rack"), ..Shortage::default() };
+    let help = room::help(&shortage, &[absent, selector, taints], std::iter::empty());
+    assert_eq!(help.iter().filter(|it| matches!(it, Help::Needed(_))).count(), 2);
+    assert!(matches!(help.last(), Some(Help::Further(_))), "neither room nor another level: {help:?}");
+}
+
 /// In the form flat the PodGroup has the name of the gang, and counts the pods of all cliques.
 #[test]
 fn a_group_that_is_called_like_the_gang_is_the_gang() {
@@ -88,10 +116,7 @@ fn each_obstacle_has_its_cure() {
         ),
         (
             "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector",
-            &[
-                "correct the nodeSelector or affinity in the pod template, or label nodes to match it",
-                "or free up, or add, capacity for its pods",
-            ],
+            &["correct the nodeSelector or affinity in the pod template, or label nodes to match it"],
         ),
         (
             "no rack of topology dc has enough resources for sub-group chat-0-b: r1",

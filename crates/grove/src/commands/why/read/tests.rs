@@ -168,3 +168,41 @@ async fn nodes_that_may_not_be_read_stop_nothing() {
         assert_eq!(nodes::read(&cluster).await.is_err(), stops, "{code}");
     }
 }
+
+#[tokio::test]
+async fn groups_and_cliques_lead_to_their_gangs() {
+    let cluster = filled("").await;
+    let params = PostParams::default();
+    let labelled = |name: &str, gang: &str| json!({ "name": name, "labels": { "app.kubernetes.io/part-of": "chat", "grove.io/podgang": gang } });
+    let clique = json!({
+        "metadata": labelled("chat-0-b", "chat-0-b-0"),
+        "spec": { "roleName": "b", "replicas": 1, "minAvailable": 1, "podSpec": { "containers": [] } },
+    });
+    let cliques: Api<PodClique> = Api::default_namespaced(cluster.client.clone());
+    cliques.create(&params, &serde_json::from_value(clique).unwrap()).await.unwrap();
+    let group = json!({
+        "metadata": labelled("chat-0-g", ""), "spec": { "replicas": 1, "minAvailable": 1, "cliqueNames": ["b"] },
+    });
+    let groups: Api<PodCliqueScalingGroup> = Api::default_namespaced(cluster.client.clone());
+    groups.create(&params, &serde_json::from_value(group).unwrap()).await.unwrap();
+    let pods: Api<Pod> = Api::default_namespaced(cluster.client.clone());
+    let member = json!({ "metadata": { "labels": { "grove.io/podcliquescalinggroup": "chat-0-g" } } });
+    pods.patch("q", &kube::api::PatchParams::default(), &kube::api::Patch::Merge(member)).await.unwrap();
+    let asked = |facts: Facts| -> Vec<String> {
+        names(&facts.gangs.iter().filter(|it| facts.is_asked(it)).cloned().collect::<Vec<_>>())
+    };
+    for target in ["pclq/chat-0-b", "pcsg/chat-0-g"] {
+        assert_eq!(asked(gangs(&cluster, target).await.unwrap()), ["chat-0-b-0"], "{target}");
+    }
+    assert!(gangs(&cluster, "pcsg/chat-0-x").await.is_none());
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_there_is_like_another_one() {
+    let cluster = filled("").await;
+    let similar = async |target: &str| target.parse::<Target>().unwrap().similar(&cluster, "default").await;
+    assert_eq!(similar("chatt").await.as_deref(), Some("chat"));
+    assert_eq!(similar("gang/chat-O").await.as_deref(), Some("chat-0"));
+    assert_eq!(similar("gang/something").await, None);
+    assert_eq!(similar("job/chat").await, None);
+}

@@ -289,6 +289,39 @@ fn pods_above_the_minimum_let_the_minima_of_others_go_first() {
     assert_eq!(said(&whole).cause, "none");
 }
 
+/// It does not go before its gang has its minimum, however long that takes.
+#[test]
+fn a_pod_above_the_minimum_of_a_waiting_gang_waits_for_the_minimum() {
+    let why = |index: &str, initialized: &str| {
+        let mut facts = chat();
+        let mut waiting =
+            gang("g", &[("Initialized", initialized, "", ""), ("Scheduled", "False", "Unschedulable", "no")]);
+        waiting.spec.pod_groups = serde_json::from_value(json!([
+            { "name": "c", "podReferences": [], "minReplicas": 1 } ]))
+        .unwrap();
+        let mut held = pod("p", "c", "g", &gated(&[OURS]));
+        let labels = held.metadata.labels.get_or_insert_default();
+        labels.insert("grove.io/podclique-pod-index".to_owned(), index.to_owned());
+        (facts.gangs, facts.pods) = (vec![waiting], vec![held]);
+        (facts.pod, facts.gang) = (Some("p".to_owned()), Some("g".to_owned()));
+        Report::of(&facts).pod.unwrap().why
+    };
+    let above = "it is above minAvailable and stays gated until the minimum of its gang is scheduled";
+    assert_eq!(why("1", "True"), above);
+    let complete = "its scheduling gate is removed when its gang is complete";
+    assert_eq!(why("0", "True"), complete);
+    assert_eq!(why("1", "False"), complete);
+}
+
+#[test]
+fn gangs_are_in_natural_order() {
+    let waits: &[Said] = &[waits("Unschedulable", "no")];
+    let gangs = ["g-10", "g-9", "g-1"].map(|it| gang(it, waits)).into();
+    let names: Vec<String> =
+        Report::of(&Facts { gangs, ..chat() }).gangs.into_iter().map(|it| it.name).collect();
+    assert_eq!(names, ["g-1", "g-9", "g-10"]);
+}
+
 #[test]
 fn machines_get_all_of_it() {
     let json =

@@ -157,7 +157,7 @@ fn no_place(words: &str, unit: &Unit<'_>) -> Vec<String> {
         nodes: unit.facts.nodes.as_deref(),
         keys: BTreeSet::new(),
     });
-    room::alternatives(room::help(&shortage, &obstacles, members.iter().map(|it| &it.pod)))
+    room::joined(room::help(&shortage, &obstacles, members.iter().map(|it| &it.pod)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use grove_api::field::closest;
+use grove_runtime::object_name::is_api_version;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::{
     Client,
@@ -9,12 +11,15 @@ use kube::{
 };
 
 use super::kind::{Reading, Served};
-use crate::cluster::{Cluster, causes};
+use crate::{
+    cluster::{Cluster, causes},
+    commands::kinds,
+};
 
 /// The kind that a user means: of several, that of the group which the API server names first, as kubectl does.
 pub(super) async fn meant(cluster: &Cluster, text: &str) -> io::Result<Served> {
     let readings = Reading::all(text);
-    let mut silent = Vec::new();
+    let (mut silent, mut known) = (Vec::new(), kinds::Kind::all_names());
     for (group, version) in versions(cluster).await? {
         let wanted: Vec<&Reading<'_>> = readings.iter().filter(|it| it.may_be_in(&group, &version)).collect();
         if wanted.is_empty() {
@@ -26,6 +31,7 @@ pub(super) async fn meant(cluster: &Cluster, text: &str) -> io::Result<Served> {
                 if let Some(row) = list.resources.iter().find(is_meant) {
                     return Ok(Served::of(row, &group, &version));
                 }
+                known.extend(list.resources.iter().map(|it| it.singular_name.clone()));
             }
             // A group that another server is to answer for, and that one is away.
             Err(kube::Error::Api(_)) => silent.push(format!("{group}/{version}")),
@@ -36,13 +42,20 @@ pub(super) async fn meant(cluster: &Cluster, text: &str) -> io::Result<Served> {
         [] => String::new(),
         some => format!("; {} did not answer", some.join(", ")),
     };
-    Err(io::Error::other(format!(
-        "the cluster serves no kind {text:?}{but}; `kubectl api-resources` lists what there is"
-    )))
+    let meant = closest(text, known.iter().filter(|it| !it.is_empty()).map(String::as_str));
+    let hint = match meant {
+        Some(meant) => format!("did you mean {meant:?}?"),
+        None => "`kubectl api-resources` lists what there is".to_owned(),
+    };
+    Err(io::Error::other(format!("the cluster serves no kind {text:?}{but}; {hint}")))
 }
 
 /// The kind that an owner reference names; `None` where it is not served.
 pub(super) async fn named(client: &Client, api_version: &str, kind: &str) -> Option<Served> {
+    // Every user who may create a pod can choose it, and it becomes a part of a path.
+    if !is_api_version(api_version) {
+        return None;
+    }
     let parsed: Result<GroupVersion, ParseGroupVersionError> = api_version.parse();
     let GroupVersion { group, version } = parsed.ok()?;
     let list = rows(client, &group, &version).await.ok()?;

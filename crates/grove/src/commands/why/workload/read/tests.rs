@@ -166,7 +166,7 @@ async fn what_cannot_be_asked_about_is_told() {
     let (cluster, _) = filled().await;
     let place = Place { cluster: &cluster, namespace: "lab" };
     let rows = [
-        ("jbo", "the cluster serves no kind \"jbo\"; `kubectl api-resources` lists what there is"),
+        ("jbo", "the cluster serves no kind \"jbo\"; did you mean \"job\"?"),
         ("job.apps", "the cluster serves no kind \"job.apps\"; `kubectl api-resources` lists what there is"),
         ("node", "nodes have no namespace: they are no workload with pods"),
     ];

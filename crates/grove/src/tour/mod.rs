@@ -1,0 +1,17 @@
+//! `grove tour`: a guided run through what Grove does, as data.
+//!
+//! `script` has the steps: what is said, what is done, and what is waited for. `watched` is what the tour knows of the cluster,
+//! plain values that its embedder fills from informers. `machine` goes through the steps, a pure state machine;
+//! `drive` runs it against a [`Cluster`].
+
+mod drive;
+mod machine;
+mod script;
+mod watched;
+
+pub use self::{
+    drive::{Cluster, Ended, drive},
+    machine::{Next, Said, Tour},
+    script::{Action, Condition, Step, TOPOLOGY, Target, steps},
+    watched::{Gang, Node, Pod, Watched},
+};
