@@ -110,6 +110,7 @@ bench-admission: ## Measure how long an admission takes: 5,000 reviews of a set 
 SCHEDULERS ?= kube,kai,volcano
 BACKENDS ?= plain
 ONLY ?=
+RETRY ?= 0
 
 # Go is asked for first: it is what may be missing.
 .PHONY: up
@@ -141,9 +142,9 @@ upgrade: build-e2e ## Exchange the operator of another commit for this one and b
 	@$(E2E) upgrade --from "$(FROM)" $(UPGRADE)
 
 .PHONY: e2e
-e2e: build-e2e ## Run the quick scenarios, some of every area, on a real control plane: ONLY=text, SCHEDULERS=kai
-	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)"
+e2e: build-e2e ## Run the quick scenarios, some of every area, on a real control plane: ONLY=text, SCHEDULERS=kai, RETRY=1
+	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)" --retry "$(RETRY)"
 
 .PHONY: e2e-full
 e2e-full: build-e2e ## Run all scenarios: the whole matrix of features
-	@$(E2E) run --full --record docs/status.md --only "$(ONLY)" --schedulers "$(SCHEDULERS)"
+	@$(E2E) run --full --record docs/status.md --only "$(ONLY)" --schedulers "$(SCHEDULERS)" --retry "$(RETRY)"

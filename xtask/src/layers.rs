@@ -26,18 +26,37 @@ pub(crate) type Table = &'static [(&'static str, Allowed)];
 /// The table in force. Dev-dependencies are not subject to it.
 pub(crate) const TABLE: Table = &[
     ("grove-api", Allowed::Only(&[])),
-    ("grove-plan", Allowed::Only(&["grove-api"])),
+    ("grove-ownership", Allowed::Only(&[])),
+    ("grove-plan", Allowed::Only(&["grove-api", "grove-ownership"])),
     ("grove-scheduler", Allowed::Only(&["grove-api"])),
-    ("grove-runtime", Allowed::Only(&[])),
+    ("grove-placement", Allowed::Only(&["grove-api", "grove-scheduler"])),
+    ("grove-runtime", Allowed::Only(&["grove-ownership"])),
     ("grove-probe", Allowed::Only(&["grove-scheduler", "grove-runtime"])),
     (
         "grove-operator",
-        Allowed::Only(&["grove-api", "grove-plan", "grove-scheduler", "grove-runtime", "grove-probe"]),
+        Allowed::Only(&[
+            "grove-api",
+            "grove-ownership",
+            "grove-plan",
+            "grove-scheduler",
+            "grove-runtime",
+            "grove-probe",
+        ]),
     ),
     ("grove-podgrouper", Allowed::Only(&["grove-api", "grove-scheduler", "grove-runtime", "grove-probe"])),
-    ("grove-apiserver", Allowed::Only(&[])),
-    ("grove-sandbox", Allowed::Only(&["grove-apiserver", "grove-runtime"])),
     ("grove-initc", Allowed::Only(&[])),
+    ("grove-apiserver", Allowed::Only(&[])),
+    (
+        "grove-sandbox",
+        Allowed::Only(&[
+            "grove-api",
+            "grove-apiserver",
+            "grove-initc",
+            "grove-placement",
+            "grove-runtime",
+            "grove-scheduler",
+        ]),
+    ),
     ("grove", Allowed::All),
     // Scenarios also run against a real cluster, so they see what a client sees and nothing of the operator.
     ("grove-e2e", Allowed::Only(&["grove-api", "grove-runtime"])),

@@ -13,5 +13,6 @@ pub mod names;
 pub mod quantity;
 pub mod review;
 pub mod schema;
+pub mod size;
 pub mod validation;
 pub mod wire;

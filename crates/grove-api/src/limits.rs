@@ -5,6 +5,8 @@
 
 /// Cliques in one set.
 pub const MAX_CLIQUES: usize = 64;
+/// PodCliques that one PodClique starts after.
+pub const MAX_PARENTS: usize = 64;
 /// Scaling groups in one set.
 pub const MAX_GROUPS: usize = 64;
 /// Replicas of a set. Indices have at most four digits, which the 63-character guarantee counts on.
@@ -15,6 +17,14 @@ pub const MAX_GROUP_REPLICAS: i32 = 10_000;
 pub const MAX_CLIQUE_REPLICAS: i32 = 5_000;
 /// Pods of one set by its template.
 pub const MAX_PODS_PER_SET: u64 = 100_000;
+/// PodCliques of one set. It has no more PodGangs, because each of them has a PodClique, and as many headless Services as
+/// replicas.
+pub const MAX_POD_CLIQUES_PER_SET: u64 = 10_000;
+/// PodCliqueScalingGroups of one set. Those that are scaled to zero have no PodCliques that would count.
+pub const MAX_SCALING_GROUPS_PER_SET: u64 = 10_000;
+/// Bytes of all PodCliques of one set, as JSON of their templates: the operator keeps PodCliques in memory, where they take
+/// more than that.
+pub const MAX_POD_CLIQUE_BYTES_PER_SET: u64 = 64 * 1024 * 1024;
 /// Pods of one gang by its template: a PodGang lists them all, and an object may have 1.5 MiB.
 pub const MAX_PODS_PER_GANG: u64 = 5_000;
 
@@ -45,6 +55,10 @@ pub const MAX_LOST_NODES: usize = 256;
 pub const MAX_TOPOLOGY_LEVELS: usize = 16;
 /// Scheduler bindings of a topology.
 pub const MAX_TOPOLOGY_BINDINGS: usize = 16;
+/// Nodes of a cluster that is only described.
+pub const MAX_DESCRIBED_NODES: u64 = 10_000;
+/// Devices of a kind on one of them.
+pub const MAX_DESCRIBED_DEVICES: u64 = 1_000;
 /// Pack groups of a set.
 pub const MAX_PACK_GROUPS: usize = 64;
 

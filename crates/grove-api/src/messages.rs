@@ -6,6 +6,11 @@ pub(crate) const BELOW_MIN_AVAILABLE: &str = "must not be less than minAvailable
 pub(crate) const BETWEEN: &str = "must be 0, or not less than minAvailable";
 pub(crate) const MAX_BELOW_MIN: &str = "must not be less than minReplicas";
 pub(crate) const MAX_BELOW_REPLICAS: &str = "must not be less than replicas";
+pub(crate) const TOO_MANY_PODS: &str = "a set may have at most 100000 pods: lower replicas, or split the set";
+pub(crate) const TOO_MANY_CLIQUES: &str =
+    "a set may have at most 10000 PodCliques: lower replicas, or split the set";
+pub(crate) const TOO_MANY_GROUPS: &str =
+    "a set may have at most 10000 PodCliqueScalingGroups: lower replicas, or split the set";
 pub(crate) const ROLE_NAME_TWICE: &str = "roleName must be unique among the cliques";
 pub(crate) const GROUP_NAME_TWICE: &str = "names of scaling groups must be unique";
 pub(crate) const MEMBER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
@@ -68,3 +73,20 @@ pub(crate) const RULE_PATH_OR_VALUE: &str = "exactly one of path and value is ne
 pub(crate) const RULE_DEFAULT_ALONE: &str = "is for a path that finds nothing: set path, or value instead";
 pub(crate) const RULE_PRIORITY_EMPTY: &str = "at least one of path and default is needed";
 pub(crate) const RULE_NO_LEVEL: &str = "at least one of required and preferred is needed";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{MAX_POD_CLIQUES_PER_SET, MAX_PODS_PER_SET, MAX_SCALING_GROUPS_PER_SET};
+
+    #[test]
+    fn sentences_name_the_limits() {
+        for (message, limit) in [
+            (TOO_MANY_PODS, MAX_PODS_PER_SET),
+            (TOO_MANY_CLIQUES, MAX_POD_CLIQUES_PER_SET),
+            (TOO_MANY_GROUPS, MAX_SCALING_GROUPS_PER_SET),
+        ] {
+            assert!(message.contains(&format!("at most {limit} ")), "{message}");
+        }
+    }
+}

@@ -35,6 +35,13 @@ impl Amount {
         (value % factor == 0).then(|| Self(value / factor))
     }
 
+    /// The value in units of which `10^places` make one, rounded up as Kubernetes does; `None` where it is too large.
+    pub fn scaled(self, places: u32) -> Option<i64> {
+        let unit = 10_i128.checked_pow(PLACES.unsigned_abs().checked_sub(places)?)?;
+        let floor = self.0.div_euclid(unit);
+        i64::try_from(floor + i128::from(self.0.rem_euclid(unit) != 0)).ok()
+    }
+
     pub(crate) fn is_negative(self) -> bool {
         self.0 < 0
     }
@@ -69,6 +76,21 @@ mod tests {
         {
             let amount = Amount::parse(text).unwrap();
             assert_eq!((amount.is_whole(), amount.is_negative()), (whole, negative), "{text}");
+        }
+    }
+
+    #[test]
+    fn scaled_values_are_rounded_up() {
+        let rows = [
+            ("1", 3, Some(1000)),
+            ("1u", 3, Some(1)),
+            ("1500m", 0, Some(2)),
+            ("-1500m", 0, Some(-1)),
+            ("8Ei", 0, None),
+            ("1", 10, None),
+        ];
+        for (text, places, want) in rows {
+            assert_eq!(Amount::parse(text).unwrap().scaled(places), want, "{text}");
         }
     }
 

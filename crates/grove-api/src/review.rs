@@ -127,7 +127,10 @@ fn review_body(crd: &Crd, value: &Value, old: Option<&Value>, environment: &Envi
         "PodClique" => typed(crd, value, |it: &PodClique| errors_only(validate_pod_clique(it))),
         "GroupingRule" => typed(crd, value, |it: &GroupingRule| errors_only(validate_grouping_rule(it))),
         "PodCliqueScalingGroup" => {
-            typed(crd, value, |it: &PodCliqueScalingGroup| errors_only(validate_scaling_group(it)))
+            let old: Option<PodCliqueScalingGroup> = old.and_then(|it| decode(it).ok());
+            typed(crd, value, |it: &PodCliqueScalingGroup| {
+                errors_only(validate_scaling_group(it, old.as_ref()))
+            })
         }
         _ => errors_only(schema::check(crd.schema(), value)),
     }

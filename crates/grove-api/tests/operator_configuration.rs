@@ -144,7 +144,7 @@ fn defaults_fill_in_what_a_block_leaves_out() {
     let config = loaded(
         "runtimeClientConnection: { qps: 5, burst: 0 }, logLevel: '', debugging: { enableProfiling: true }, \
          leaderElection: { enabled: true, resourceName: '', resourceLock: null }, \
-         server: { healthProbes: { bindAddress: 127.0.0.1 }, metrics: { port: 9000 }, webhooks: null }",
+         server: { healthProbes: { bindAddress: 127.0.0.1 }, metrics: { port: 9000, tokenFile: /run/token }, webhooks: null }",
     )
     .config;
     assert_eq!((config.runtime_client_connection.qps, config.runtime_client_connection.burst), (5.0, 120));
@@ -154,6 +154,7 @@ fn defaults_fill_in_what_a_block_leaves_out() {
     let (probes, metrics) = (&config.server.health_probes, &config.server.metrics);
     assert_eq!((probes.bind_address.as_str(), probes.port), ("127.0.0.1", 2751));
     assert_eq!((metrics.bind_address.as_str(), metrics.port), ("", 9000));
+    assert_eq!(metrics.token_file.as_deref(), Some("/run/token"));
     assert_eq!(config.server.webhooks.port, 2750);
     assert_eq!(config.log_level, LogLevel::Info);
     let debugging = config.debugging.unwrap();
@@ -324,6 +325,15 @@ fn messages_say_what_to_write() {
         (
             "server: { metrics: { port: 2750 } }",
             "server.metrics.port: Invalid value: 2750: server.webhooks listens there too",
+        ),
+        (
+            "server: { metrics: { tokenFile: secrets/token } }",
+            "server.metrics.tokenFile: Invalid value: \"secrets/token\": must be an absolute path",
+        ),
+        (
+            "leaderElection: { enabled: true, leaseDuration: 10900ms, renewDeadline: 10500ms }",
+            "leaderElection.leaseDuration: Invalid value: \"10900ms\": must be greater than renewDeadline when it is cut \
+             to whole seconds",
         ),
         (
             "scheduler: { profiles: [{ name: volcano }], defaultProfileName: kai-scheduler }",

@@ -72,6 +72,10 @@ enum Command {
         /// With --full: the page on which a run without failures is noted.
         #[arg(long, requires = "full")]
         record: Option<PathBuf>,
+        /// Run failed scenarios again up to N times, on fresh clusters; those that pass then are listed as unstable.
+        /// Where more than three failed, none is run again.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        retry: u8,
         /// Run scenarios on other projects' files, from the folder CORPUS.
         #[arg(long)]
         compat: bool,
@@ -156,11 +160,11 @@ async fn run(command: Command) -> Result<bool> {
             }
             Ok(true)
         }
-        Command::Run { only, schedulers, full, compat, folder, clusters, record } => {
+        Command::Run { only, schedulers, full, compat, folder, clusters, record, retry } => {
             let schedulers: BTreeSet<Scheduler> = schedulers.into_iter().collect();
             let whole = full && only.is_empty() && !compat && schedulers.len() == 3;
             let (folder, clusters) = (std::path::absolute(folder)?, usize::from(clusters));
-            let selection = Selection { only, schedulers, full, folder, clusters, whole, record };
+            let selection = Selection { only, schedulers, full, folder, clusters, whole, record, retry };
             scenario::run(if compat { scenarios::COMPAT } else { scenarios::ALL }, &selection).await
         }
         Command::Bench(options) => bench::run(options).await.map(|()| true),

@@ -74,6 +74,17 @@ impl OperatorOptions {
     }
 }
 
+/// What it listens on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Port {
+    /// Admission, by TLS.
+    Webhooks,
+    /// Health, in plain HTTP.
+    Health,
+    /// Metrics, in plain HTTP.
+    Metrics,
+}
+
 /// An operator of a cluster. It ends with the cluster.
 pub struct Operator {
     options: OperatorOptions,
@@ -199,6 +210,16 @@ impl Operator {
     /// Its process, for measuring.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(|it| it.pid)
+    }
+
+    /// The number of a port on 127.0.0.1.
+    pub fn port(&self, port: Port) -> u16 {
+        let [webhooks, health, metrics] = self.ports;
+        match port {
+            Port::Webhooks => webhooks,
+            Port::Health => health,
+            Port::Metrics => metrics,
+        }
     }
 
     /// What it says of itself at `/metrics`.

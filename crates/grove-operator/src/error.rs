@@ -11,6 +11,12 @@ pub enum Error {
     /// Something of a name that we need belongs to somebody else.
     #[error("{0}")]
     Blocked(String),
+    /// A node was not read in time.
+    #[error("reading node {0} took too long")]
+    NodeRead(String),
+    /// The process ends, and the rest is left to the next one.
+    #[error("the operator is stopping")]
+    Stopping,
 }
 
 impl Failure for Error {
@@ -18,13 +24,16 @@ impl Failure for Error {
         match self {
             Self::Write(error) => error.reason(),
             Self::Blocked(_) => "Blocked",
+            Self::NodeRead(_) => "NodeRead",
+            Self::Stopping => "Stopping",
         }
     }
 
     fn is_expected(&self) -> bool {
         match self {
             Self::Write(error) => error.is_expected(),
-            Self::Blocked(_) => false,
+            Self::Blocked(_) | Self::NodeRead(_) => false,
+            Self::Stopping => true,
         }
     }
 }

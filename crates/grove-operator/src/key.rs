@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use grove_runtime::QueueKey;
 use kube::Resource;
 
 /// An object by namespace and name.
@@ -24,6 +25,12 @@ impl Key {
     }
 }
 
+impl QueueKey for Key {
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+}
+
 impl fmt::Debug for Key {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}", self.namespace, self.name)
@@ -37,4 +44,11 @@ pub(crate) enum StatusKey {
     Clique(Key),
     Group(Key),
     Set(Key),
+}
+
+impl QueueKey for StatusKey {
+    fn namespace(&self) -> &str {
+        let (Self::Gang(key) | Self::Clique(key) | Self::Group(key) | Self::Set(key)) = self;
+        &key.namespace
+    }
 }

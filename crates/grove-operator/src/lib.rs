@@ -2,7 +2,7 @@
 //!
 //! `seen` holds the caches; `wake` says which controller a change concerns; `controllers` have one module for each
 //! kind, with observe, plan and act in this order; `start` puts them
-//! together, and `process` makes a process of it. `admission` answers the API server's questions, with the certificate
+//! together, `takeover` comes before it leads, and `process` makes a process of it. `admission` answers the API server's questions, with the certificate
 //! that `certificates` keeps.
 
 pub mod admission;
@@ -18,15 +18,16 @@ mod process;
 pub mod rights;
 mod seen;
 mod start;
+mod takeover;
 mod wake;
 
 pub use grove_plan::node_loss::Patience;
 
 pub use self::{
-    backends::BackendMetrics,
+    backends::{BackendMetrics, fit, tree_of},
     error::Error,
     key::Key,
     process::{MINIMUM_KUBERNETES, Options, RunError, run},
     seen::PodView,
-    start::{Concurrency, Operator, Settings},
+    start::{Concurrency, Operator, RECONCILES_END, Settings, WRITES_END},
 };

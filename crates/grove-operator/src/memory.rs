@@ -4,8 +4,11 @@
 //! What is remembered of an object is forgotten with it. A reconcile that was under way then may note something once more;
 //! such notes are found by a sweep against the caches, when there are many more than there were after the last one.
 
+mod batches;
+mod creations;
 mod dry_runs;
 mod lines;
+mod nodes;
 mod quotas;
 mod syncs;
 mod templates;
@@ -21,9 +24,13 @@ use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::{dry_runs::DryRuns, lines::Lines, quotas::Quotas, syncs::Syncs, templates::TemplateNotes};
+use self::{
+    creations::Creations, dry_runs::DryRuns, lines::Lines, nodes::Nodes, quotas::Quotas, syncs::Syncs,
+    templates::TemplateNotes,
+};
 pub(crate) use self::{
     dry_runs::{Replacement, TemplateRefusal},
+    nodes::{Purpose, REREAD},
     templates::ReadTemplate,
 };
 
@@ -45,6 +52,10 @@ pub(crate) struct Memory {
     pub(crate) lines: Lines,
     /// Whose turn it is to create pods where a quota is exhausted.
     pub(crate) quotas: Quotas,
+    /// Whose pods may have been created without an answer.
+    pub(crate) creations: Creations,
+    /// Nodes as the API server described them just now.
+    pub(crate) nodes: Nodes,
     /// Whose scheduler objects are being written.
     pub(crate) syncs: Syncs,
     /// How many notes there were after the last sweep.
@@ -64,6 +75,7 @@ struct Notes {
     /// Why pods are not created although nobody refuses them.
     held: Option<Refusal>,
     failed: Pause,
+    skipped: usize,
     errors: Vec<LastError>,
     status_written: Option<Instant>,
     was_scheduled: bool,
@@ -139,6 +151,7 @@ impl Memory {
     /// The object is gone. Whether it is time for a sweep.
     pub(crate) fn forget(&self, uid: &str) -> bool {
         self.lines.forget(uid);
+        self.creations.settled(uid);
         let mut notes = self.by_uid.lock();
         notes.remove(uid);
         notes.len().max(self.lines.len()) > self.kept.lock().saturating_mul(2).saturating_add(SPARE)
@@ -151,6 +164,15 @@ impl Memory {
         notes.retain(|uid, _| live.contains(uid));
         self.lines.sweep(&live);
         *self.kept.lock() = notes.len();
+    }
+
+    /// Forgets everything, as a restart would. What is being written then says itself when it ends.
+    pub(crate) fn clear(&self) {
+        self.by_uid.lock().clear();
+        self.ending.lock().clear();
+        *self.kept.lock() = 0;
+        self.lines.sweep(&BTreeSet::new());
+        self.quotas.clear();
     }
 
     /// Whether something else is said now than the last time, for this reason.

@@ -14,10 +14,13 @@ use grove_api::config::{
 use grove_api::wire::{DurationError, GoDuration};
 use grove_plan::node_loss::Patience;
 use grove_runtime::{
-    Election, Events, LeaderMetrics, Leadership, Metrics, Throttle, Writer, campaign, cluster_config,
-    connect,
+    Election, Events, Fence, Metrics, Throttle, Writer,
+    bearer::TokenFile,
+    cluster_config, connect,
     health::{self, Checks},
-    leader, shutdown, telemetry, version,
+    lead, leader,
+    listener::{self, Limits, serve_routes},
+    shutdown, telemetry, version,
 };
 use grove_scheduler::Registry;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
@@ -27,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use crate::{
-    admission::{self, Authorizer, Desk, Limits},
+    admission::{self, Authorizer, Desk},
     backends::BackendMetrics,
     certificates::{self, Keeper, Lifetimes, Names, Served},
     start::{Concurrency, Operator, Settings},
@@ -37,8 +40,8 @@ use crate::{
 pub const MINIMUM_KUBERNETES: (u32, u32) = (1, 33);
 /// Writes under way at a time: enough to keep a server busy, and few enough that what waits is served in order of lanes.
 const IN_FLIGHT: usize = 32;
-/// How long requests to us may still take when we end.
-const LAST_ANSWERS: Duration = Duration::from_secs(10);
+/// How long requests to us may still take when we end: admission goes on for a while, and then answers what is under way.
+const LAST_ANSWERS: Duration = Duration::from_secs(12);
 /// Names the operator's service account, which the authorizer lets pass.
 const SERVICE_ACCOUNT: &str = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME";
 
@@ -81,14 +84,22 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     // Asked from the first moment that somebody can ask.
     let started: Arc<OnceLock<Arc<Operator>>> = Arc::default();
     let asked = Arc::clone(&started);
-    ready.add("caches", move || asked.get().map_or(Err("not connected yet".to_owned()), |it| it.synced()));
+    ready.add("caches", move || {
+        asked.get().map_or(Err("the API server has not been reached yet".to_owned()), |it| it.synced())
+    });
     let certificate: Arc<Served> = Arc::default();
     let asked = Arc::clone(&certificate);
     ready.add("webhooks", move || asked.ready(Timestamp::now()));
-    let mut servers = serve(config, &metrics, live, ready, &stop).await?;
+    // API servers are sent elsewhere before admission ends.
+    let stopping = stop.clone();
+    ready.add("shutdown", move || if stopping.is_cancelled() { Err("stopping".to_owned()) } else { Ok(()) });
+    // Probes are answered, and caches filled, while the last writes and requests end.
+    let end = CancellationToken::new();
+    let mut until_end = serve(config, &metrics, live, ready, &end).await?;
+    let mut servers = JoinSet::new();
     let server = &config.server.webhooks;
     let webhooks =
-        health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.webhooks"))?;
+        listener::bind(&server.bind_address, server.port).await.map_err(while_doing("server.webhooks"))?;
 
     let cluster = cluster_config(options.kubeconfig).await.map_err(RunError::Failed)?;
     let namespace = cluster.default_namespace.clone();
@@ -105,7 +116,10 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     }
 
     let identity = leader::identity("grove-operator");
-    let writer = Writer::new(client.clone(), "grove-operator");
+    // Controllers write through it, and only while this process leads. Certificates are for leaders and followers alike.
+    let fence = Fence::default();
+    let leaders = fence.guard(client.clone());
+    let writer = Writer::new(leaders.clone(), "grove-operator");
     let events = Events::start_with_metrics(
         &writer,
         "grove-operator".to_owned(),
@@ -114,30 +128,17 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
         metrics.events.clone(),
     );
     let backend_metrics = metrics.register(BackendMetrics::register);
-    let settings = Settings {
-        concurrency: concurrency(&config.controllers),
-        registry: registry.clone(),
-        profiles: loaded.profiles.clone(),
-        namespace: leader::namespace(None, &namespace),
-        init_image: crate::init_image::from_environment(),
-        topology_aware: config.topology_aware(),
-        node_loss: patience(&config.node_loss),
-        clock: Timestamp::now,
-    };
     let operator = Arc::new(Operator::new(
-        client.clone(),
+        leaders,
         events,
-        settings,
+        settings(registry, &loaded, &namespace),
         &metrics.informers,
         &metrics.queues,
         backend_metrics,
     ));
     started.get_or_init(|| Arc::clone(&operator));
-    let watching = Arc::clone(&operator);
-    // Reads go on while the last writes end.
-    let end_of_watching = CancellationToken::new();
-    let token = end_of_watching.clone();
-    servers.spawn(async move {
+    let (watching, token) = (Arc::clone(&operator), end.clone());
+    until_end.spawn(async move {
         watching.watch(token).await;
         Ok(())
     });
@@ -152,26 +153,47 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     servers.spawn(admission::serve(webhooks, Arc::clone(&certificate) as _, desk, limits, stop.clone()));
     servers.spawn(certify(config, own, options.lifetimes, client.clone(), certificate, stop.clone()));
 
-    let leading =
-        lead(client, &config.leader_election, &namespace, identity, &operator, &metrics.leader, &stop);
+    let election = election(&config.leader_election, &namespace, identity)?;
+    let work = |term| operator.work(term);
+    let leading = async {
+        let led = lead(client, election, &fence, &metrics.leader, &stop, work).await;
+        led.map_err(while_doing("leader election"))
+    };
     let mut leading = std::pin::pin!(leading);
+    // Without one of them, nobody would hear that something is wrong.
+    let failed = |ended| Err(RunError::Failed(format!("a part of the operator ended by itself: {ended:?}")));
     let result = tokio::select! {
         result = &mut leading => result,
+        ended = until_end.join_next() => failed(ended),
         ended = servers.join_next() => match ended {
             // They end when they are told to; the lease is given away before we go.
             _ if stop.is_cancelled() => leading.await,
-            // Without one of them, nobody would hear that something is wrong.
-            ended => Err(RunError::Failed(format!("a part of the operator ended by itself: {ended:?}"))),
+            ended => failed(ended),
         },
     };
     stop.cancel();
-    end_of_watching.cancel();
-    end(servers).await;
+    wait_for(servers).await;
+    end.cancel();
+    wait_for(until_end).await;
     result
 }
 
+fn settings(registry: &Registry, loaded: &Loaded, namespace: &str) -> Settings {
+    let config = &loaded.config;
+    Settings {
+        concurrency: concurrency(&config.controllers),
+        registry: registry.clone(),
+        profiles: loaded.profiles.clone(),
+        namespace: leader::namespace(None, namespace),
+        init_image: crate::init_image::from_environment(),
+        topology_aware: config.topology_aware(),
+        node_loss: patience(&config.node_loss),
+        clock: Timestamp::now,
+    }
+}
+
 /// Waits until the last requests to us are answered.
-async fn end(mut servers: JoinSet<std::io::Result<()>>) {
+async fn wait_for(mut servers: JoinSet<std::io::Result<()>>) {
     let ending = async {
         while let Some(server) = servers.join_next().await {
             if let Ok(Err(cause)) = server {
@@ -227,50 +249,24 @@ fn service_account(config: &Authorization) -> Result<Option<String>, RunError> {
     account.map(Some).ok_or_else(missing)
 }
 
-/// Works as the leader until `stop`, and then gives the lease away: whoever takes it must not meet our last writes.
-async fn lead(
-    client: Client,
+/// Where leadership is contended for, if it is.
+fn election(
     config: &LeaderElection,
     namespace: &str,
     identity: String,
-    operator: &Operator,
-    metrics: &LeaderMetrics,
-    stop: &CancellationToken,
-) -> Result<(), RunError> {
+) -> Result<Option<Election>, RunError> {
     if !config.enabled {
-        operator.work(stop.clone()).await;
-        return Ok(());
+        return Ok(None);
     }
-    let election = election(config, namespace, identity).map_err(while_doing("leader election"))?;
-    metrics.leads(&election.name, false);
-    let Some(leadership): Option<Leadership> =
-        campaign(client, &election, stop).await.map_err(while_doing("leader election"))?
-    else {
-        return Ok(());
-    };
-    let lost = leadership.lost();
-    metrics.leads(&election.name, true);
-    tokio::select! {
-        // Somebody else may lead by now: nothing of ours may be written any more.
-        () = lost.cancelled() => {
-            Err(RunError::Failed("the lease was lost; another operator may lead now".to_owned()))
-        },
-        () = operator.work(stop.clone()) => {
-            leadership.release().await;
-            Ok(())
-        }
-    }
-}
-
-fn election(config: &LeaderElection, namespace: &str, identity: String) -> Result<Election, DurationError> {
-    Ok(Election {
+    let wrong = while_doing::<DurationError>("leader election");
+    Ok(Some(Election {
         namespace: leader::namespace(Some(&config.resource_namespace), namespace),
         name: config.resource_name.clone(),
         identity,
-        lease_duration: config.lease_duration.to_std()?,
-        renew_deadline: config.renew_deadline.to_std()?,
-        retry_period: config.retry_period.to_std()?,
-    })
+        lease_duration: config.lease_duration.to_std().map_err(&wrong)?,
+        renew_deadline: config.renew_deadline.to_std().map_err(&wrong)?,
+        retry_period: config.retry_period.to_std().map_err(&wrong)?,
+    }))
 }
 
 /// Both servers listen before anything else happens: a port that is taken is found at once.
@@ -283,13 +279,18 @@ async fn serve(
 ) -> Result<JoinSet<std::io::Result<()>>, RunError> {
     let mut servers = JoinSet::new();
     let server = &config.server.health_probes;
-    let listener =
-        health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.healthProbes"))?;
-    servers.spawn(health::serve(listener, health::health_routes(live, ready), stop.clone()));
+    let listener = listener::bind(&server.bind_address, server.port)
+        .await
+        .map_err(while_doing("server.healthProbes"))?;
+    let (limits, routes) = (Limits::without_bodies(), health::health_routes(live, ready));
+    servers.spawn(serve_routes(listener, "health", routes, limits, stop.clone()));
     let server = &config.server.metrics;
+    let token = server.token_file.as_ref().map(TokenFile::open).transpose();
+    let token = token.map_err(while_doing("server.metrics.tokenFile"))?;
     let listener =
-        health::bind(&server.bind_address, server.port).await.map_err(while_doing("server.metrics"))?;
-    servers.spawn(health::serve(listener, health::metrics_routes(metrics.clone()), stop.clone()));
+        listener::bind(&server.bind_address, server.port).await.map_err(while_doing("server.metrics"))?;
+    let routes = health::metrics_routes(metrics.clone(), token);
+    servers.spawn(serve_routes(listener, "metrics", routes, limits, stop.clone()));
     Ok(servers)
 }
 

@@ -1,12 +1,20 @@
 //! Puts everything together: caches that are filled for as long as the process lives, and controllers that work while
 //! it leads.
 
-use std::{collections::BTreeSet, fmt::Debug, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use grove_api::{config::SchedulerProfiles, constants::labels};
 use grove_plan::node_loss::Patience;
 use grove_runtime::{
-    Cached, Events, InformerMetrics, Outcome, Queue, QueueMetrics, Writer, inform, inform_guarded, work,
+    Cached, Events, Handover, InformerMetrics, Outcome, OwnedWrites, Queue, QueueKey, QueueMetrics, Switch,
+    Term, Writer, inform, inform_guarded, work,
 };
 use grove_scheduler::Registry;
 use k8s_openapi::jiff::Timestamp;
@@ -14,6 +22,7 @@ use kube::{Api, Client, runtime::watcher};
 use tokio::{
     sync::{Mutex, mpsc},
     task::JoinSet,
+    time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -25,6 +34,7 @@ use crate::{
     kueue::Kueue,
     memory::Memory,
     seen::{Seen, prune, prune_revision, prune_set},
+    takeover::catch_up,
 };
 
 /// Upper bound of one reconcile, so that no request that hangs holds a worker for ever.
@@ -35,6 +45,12 @@ const STATUS_WORKERS: usize = 4;
 const SET_STATUS_WORKERS: usize = 2;
 /// Sets whose units are restarted at a time.
 const RECOVERY_WORKERS: usize = 2;
+/// Nodes that are read at a time before they count as lost.
+const NODE_READS: usize = 8;
+/// How long reconciles may still take when the operator stops. None of them begins another write.
+pub const RECONCILES_END: Duration = Duration::from_secs(10);
+/// How long the writes of those may still take that did not end by then.
+pub const WRITES_END: Duration = Duration::from_secs(10);
 /// Deleted gangs that may wait to be cleared away.
 const LEFTOVERS: usize = 1_024;
 
@@ -107,9 +123,12 @@ impl Operator {
                 backends: Queue::new("schedulerbackend", queues),
                 bindings: Queue::new("clustertopologybinding", queues),
                 topologies: Queue::new("topology", queues),
+                nodes: Queue::new("node", queues),
                 quotas: Queue::new("resourcequota", queues),
             },
             writer: Writer::new(client.clone(), "grove-operator"),
+            writes: OwnedWrites::new(),
+            stopping: AtomicBool::new(false),
             events,
             backends: Arc::new(Backends::new(&settings.registry, &settings.profiles)),
             metrics,
@@ -119,6 +138,8 @@ impl Operator {
             node_loss: settings.node_loss,
             clock: settings.clock,
         });
+        // A follower keeps nothing: it looks at everything when it begins to lead.
+        grove.queues.all().into_iter().for_each(Switch::close);
         grove.listen();
         Self {
             client,
@@ -215,10 +236,16 @@ impl Operator {
         looked_at.map_err(|name| format!("scheduler backend {name:?} is being initialised"))
     }
 
-    /// Works until `stop`, and then ends what is under way.
-    pub async fn work(&self, stop: CancellationToken) {
-        if stop.run_until_cancelled(self.all_synced()).await.is_none() {
-            return;
+    /// Works until the term ends. From then on nothing new begins; what is under way has [`RECONCILES_END`] to end, and the
+    /// writes of what has not ended by then have [`WRITES_END`]. Together that is less than the grace period of a pod, 30
+    /// seconds. Where the term is lost, what is under way is dropped. May be called for one term after the other.
+    pub async fn work(&self, term: Term) -> Handover {
+        self.grove.stopping.store(false, Ordering::Relaxed);
+        if term.run(self.all_synced()).await.is_none() {
+            return Handover::Idle;
+        }
+        if term.run(catch_up(&self.grove.writer, &self.grove.seen.pods)).await.is_none() {
+            return Handover::Idle;
         }
         info!("the caches are filled");
         if self.grove.looks_at_nodes() && self.grove.seen.nodes.is_denied() {
@@ -227,8 +254,8 @@ impl Operator {
                  topologies cannot be held against node labels; grant list and watch on nodes to its service account"
             );
         }
-        // What the listeners queued while the caches were filled is the start: every object was seen as new.
         let (grove, queues) = (&self.grove, &self.grove.queues);
+        grove.begin_term();
         let mut tasks = JoinSet::new();
         let Concurrency { sets, groups, cliques, gangs } = self.concurrency;
         let run = &mut tasks;
@@ -249,6 +276,13 @@ impl Operator {
             it.reconcile_recovery(key).await
         });
         attend(run, grove, &queues.quotas, 1, |it, name| async move { it.reconcile_quota(name).await });
+        attend(
+            run,
+            grove,
+            &queues.nodes,
+            NODE_READS,
+            |it, name| async move { it.reconcile_node(name).await },
+        );
         for (queue, workers) in [(&queues.status, STATUS_WORKERS), (&queues.set_status, SET_STATUS_WORKERS)] {
             attend(run, grove, queue, workers, |it, key| async move { it.reconcile_status(key).await });
         }
@@ -260,20 +294,28 @@ impl Operator {
                 grove.clear_away(left).await;
             }
         };
-        stop.run_until_cancelled(clearing).await;
-        stop.cancelled().await;
-        queues.sets.close();
-        queues.groups.close();
-        queues.cliques.close();
-        queues.gangs.close();
-        queues.status.close();
-        queues.set_status.close();
-        queues.recovery.close();
-        queues.backends.close();
-        queues.bindings.close();
-        queues.topologies.close();
-        queues.quotas.close();
-        while tasks.join_next().await.is_some() {}
+        term.run(clearing).await;
+        term.ended().await;
+        grove.stopping.store(true, Ordering::Relaxed);
+        queues.all().into_iter().for_each(Switch::close);
+        // The lease may be lost while the last reconciles end.
+        let ending = timeout(RECONCILES_END, async { while tasks.join_next().await.is_some() {} });
+        match term.lost().run_until_cancelled(ending).await {
+            Some(Ok(())) => {}
+            Some(Err(_)) => {
+                warn!("some reconciles did not end in time and are dropped; their writes go on");
+                tasks.shutdown().await;
+            }
+            None => {
+                queues.all().into_iter().for_each(Switch::abort);
+                while tasks.join_next().await.is_some() {}
+            }
+        }
+        if timeout(WRITES_END, grove.writes.drained()).await.is_err() {
+            warn!("some writes have no answer yet");
+            return Handover::WritesUnderWay;
+        }
+        Handover::Idle
     }
 
     async fn all_synced(&self) {
@@ -319,7 +361,7 @@ fn attend<T, F, Fut>(
     workers: usize,
     reconcile: F,
 ) where
-    T: Ord + Clone + Debug + Send + 'static,
+    T: QueueKey,
     F: Fn(Arc<Grove>, T) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Outcome, Error>> + Send + 'static,
 {

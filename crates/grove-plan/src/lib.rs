@@ -2,9 +2,10 @@
 //!
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
-//! [`facts`], [`nodes`] → [`layout`], [`topology`] → [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`quota`], [`gang`], [`start_order`],
+//! [`facts`], [`nodes`] → [`layout`], [`topology`] → [`allotment`], [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`quota`], [`gang`], [`start_order`],
 //! [`revisions`] → [`node_loss`], [`status`] → [`termination`], [`restart_policy`] → [`restart`] → [`recovery`].
 
+pub mod allotment;
 pub mod budget;
 pub mod children;
 pub mod facts;

@@ -1,5 +1,7 @@
 //! What is known of nodes, and whether a pod's node is in trouble as far as that pod is concerned.
 
+pub mod loss_limit;
+
 use grove_api::{
     constants::taints::{DEFAULT_SECONDS, NOT_READY, OUT_OF_SERVICE, UNREACHABLE},
     wire::LossReason,
@@ -13,6 +15,24 @@ use crate::facts::PodFact;
 pub struct NodeFact {
     /// Its taints with the effect NoExecute; others do not concern pods that run.
     pub taints: Vec<Taint>,
+}
+
+impl NodeFact {
+    /// Whether its kubelet cannot do its work. Taints that administrators set on purpose do not count.
+    pub fn is_down(&self) -> bool {
+        self.taints.iter().any(|it| reason(it) != LossReason::Tainted)
+    }
+}
+
+/// What is known of the node that a pod is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKnowledge<'a> {
+    /// The node exists and has these taints.
+    Present(&'a NodeFact),
+    /// The cache does not have the node, and the API server answered 404 to a read of it.
+    ConfirmedGone,
+    /// Nothing that a decision may rest on: the cache is not current, or contradicts the API server.
+    Unknown,
 }
 
 /// A taint with the effect NoExecute.
@@ -62,10 +82,14 @@ pub struct Trouble {
     pub tolerated: SignedDuration,
 }
 
-/// The worst trouble of a pod with its node; `None` for `node` says that there is no such node.
-pub fn trouble(pod: &PodFact, node: Option<&NodeFact>) -> Option<Trouble> {
-    let Some(node) = node else {
-        return Some(Trouble { reason: LossReason::Gone, since: None, tolerated: SignedDuration::ZERO });
+/// The worst trouble of a pod with its node. An unknown node is no trouble.
+pub fn trouble(pod: &PodFact, node: NodeKnowledge<'_>) -> Option<Trouble> {
+    let node = match node {
+        NodeKnowledge::Present(node) => node,
+        NodeKnowledge::ConfirmedGone => {
+            return Some(Trouble { reason: LossReason::Gone, since: None, tolerated: SignedDuration::ZERO });
+        }
+        NodeKnowledge::Unknown => return None,
     };
     let troubles = node.taints.iter().filter_map(|taint| {
         let tolerated = tolerated(pod, taint)?;
@@ -146,11 +170,22 @@ mod tests {
             let node = NodeFact { taints: taints.iter().map(|it| taint(it)).collect() };
             let tolerations = tolerations.iter().map(|it| toleration(it)).collect();
             let pod = PodFact { tolerations, ..pod("0r") };
-            let got = trouble(&pod, Some(&node)).map(|it| (it.reason, it.tolerated.as_secs()));
+            let got =
+                trouble(&pod, NodeKnowledge::Present(&node)).map(|it| (it.reason, it.tolerated.as_secs()));
             assert_eq!(got, want, "{taints:?} {:?}", pod.tolerations);
         }
-        let gone = trouble(&pod("0r"), None).unwrap();
+        let gone = trouble(&pod("0r"), NodeKnowledge::ConfirmedGone).unwrap();
         assert_eq!((gone.reason, gone.since), (LossReason::Gone, None));
+        assert_eq!(trouble(&pod("0r"), NodeKnowledge::Unknown), None);
+    }
+
+    #[test]
+    fn a_node_is_down_by_the_taints_of_kubernetes_only() {
+        for (key, want) in [(UNREACHABLE, true), (NOT_READY, true), (OUT_OF_SERVICE, true), ("drain", false)]
+        {
+            assert_eq!(NodeFact { taints: vec![taint(key)] }.is_down(), want, "{key}");
+        }
+        assert!(!NodeFact::default().is_down());
     }
 
     #[test]

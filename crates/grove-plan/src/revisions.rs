@@ -6,9 +6,10 @@
 use std::cmp::Reverse;
 
 use grove_api::{names, wire::PodCliqueSet};
+use grove_ownership::OwnerKey;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 
-use crate::{children::is_controlled_by, layout::set_name, objects};
+use crate::{layout::set_name, objects};
 
 /// How many are kept, that in use among them.
 pub const KEPT: usize = 10;
@@ -42,14 +43,14 @@ pub enum Step {
 /// `set` has that template, if it `is_known`: while updates are paused, nobody may know all of it. `seen` is what the set
 /// owns, and whatever has the name.
 pub fn plan(set: &PodCliqueSet, hash: &str, seen: &[&ControllerRevision], is_known: bool) -> Vec<Step> {
-    let uid = set.metadata.uid.as_deref().unwrap_or_default();
+    let owner = OwnerKey::of(set);
     let name = names::revision(set_name(set), hash);
     let is_used = |it: &ControllerRevision| it.metadata.name.as_ref() == Some(&name);
     let used = seen.iter().find(|it| is_used(it));
     let mut others: Vec<&ControllerRevision> = seen
         .iter()
         .copied()
-        .filter(|it| !is_used(it) && is_controlled_by(&it.metadata, uid))
+        .filter(|it| !is_used(it) && owner.controls(&it.metadata))
         .filter(|it| it.metadata.deletion_timestamp.is_none())
         .collect();
     others.sort_by_key(|it| Reverse(number_of(it)));
@@ -58,7 +59,7 @@ pub fn plan(set: &PodCliqueSet, hash: &str, seen: &[&ControllerRevision], is_kno
 
     let mut steps = Vec::new();
     match used {
-        Some(it) if !is_controlled_by(&it.metadata, uid) || it.metadata.deletion_timestamp.is_some() => {
+        Some(it) if !owner.controls(&it.metadata) || it.metadata.deletion_timestamp.is_some() => {
             // Somebody else's, or of an earlier life of the set and on its way out: then its end wakes us.
         }
         Some(it) if number_of(it) > last => {}

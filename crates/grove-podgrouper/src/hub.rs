@@ -164,6 +164,16 @@ impl Hub {
             || self.all_reads().any(|it| it.kind == kind && it.status)
     }
 
+    /// Whether a kind is one that pods are grouped by, or that is read for the sake of one.
+    pub(crate) fn knows(&self, kind: Kind<'_>) -> bool {
+        self.row(kind).is_some() || self.reads_beside_owners(kind)
+    }
+
+    /// Whether plugins read objects of this kind besides the owners of pods.
+    pub(crate) fn reads_beside_owners(&self, kind: Kind<'_>) -> bool {
+        self.all_reads().any(|it| it.kind == kind)
+    }
+
     fn all_reads(&self) -> impl Iterator<Item = &Reads> {
         let plugins = self.rows.values().filter_map(|it| match it {
             Row::Plugin(plugin) => Some(plugin),

@@ -8,12 +8,15 @@ use std::{
 };
 
 use grove_runtime::{
-    Election, Events, Metrics, Throttle, Writer, campaign, cluster_config, connect,
+    Election, Events, Fence, Metrics, Throttle, Writer,
+    bearer::TokenFile,
+    cluster_config, connect,
     health::{self, Checks},
-    leader, shutdown, telemetry, version,
+    lead, leader,
+    listener::{self, Limits, serve_routes},
+    shutdown, telemetry, version,
 };
 use grove_scheduler::Registry;
-use kube::Client;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::error;
@@ -49,6 +52,8 @@ pub struct Options {
     pub kubeconfig: Option<PathBuf>,
     /// Where metrics are served; `None` for nowhere.
     pub metrics: Option<Address>,
+    /// File with the bearer token that reads metrics; without it everyone does who reaches the port.
+    pub metrics_token_file: Option<PathBuf>,
     /// Where health is served; `None` for nowhere.
     pub health: Option<Address>,
     /// Name of the lease, where only one of several is to work.
@@ -111,7 +116,9 @@ pub async fn run(registry: &Registry, hub: Hub, options: Options) -> Result<(), 
     }
 
     let identity = leader::identity("grove-podgrouper");
-    let writer = Writer::new(client.clone(), "grove-podgrouper");
+    let fence = Fence::default();
+    let leaders = fence.guard(client.clone());
+    let writer = Writer::new(leaders.clone(), "grove-podgrouper");
     let (events, who) = (metrics.events.clone(), "pod-grouper".to_owned());
     let events = Events::start_with_metrics(&writer, who, identity.clone(), stop.clone(), events);
     let counting = Counting {
@@ -128,7 +135,7 @@ pub async fn run(registry: &Registry, hub: Hub, options: Options) -> Result<(), 
         concurrency: options.concurrency,
         namespace: namespace.clone(),
     };
-    let grouper = Grouper::new(client.clone(), events, registry, hub, settings, counting);
+    let grouper = Grouper::new(leaders, events, registry, hub, settings, counting);
     let grouper = grouper.map_err(|error| RunError::Unusable(error.to_string()))?;
     started.get_or_init(|| Arc::clone(&grouper));
     // Reads go on while the last writes end.
@@ -147,7 +154,12 @@ pub async fn run(registry: &Registry, hub: Hub, options: Options) -> Result<(), 
         retry_period: LEASE[2],
     });
     let result = {
-        let mut leading = std::pin::pin!(lead(client, election, &grouper, &metrics, &stop));
+        let work = |term| grouper.work(term);
+        let leading = async {
+            let led = lead(client, election, &fence, &metrics.leader, &stop, work).await;
+            led.map_err(failed("leader election"))
+        };
+        let mut leading = std::pin::pin!(leading);
         tokio::select! {
             result = &mut leading => result,
             ended = servers.join_next() => match ended {
@@ -166,32 +178,6 @@ pub async fn run(registry: &Registry, hub: Hub, options: Options) -> Result<(), 
     result
 }
 
-/// Works as the leader, where there is one, until `stop`.
-async fn lead(
-    client: Client,
-    election: Option<Election>,
-    grouper: &Arc<Grouper>,
-    metrics: &Metrics,
-    stop: &CancellationToken,
-) -> Result<(), RunError> {
-    let Some(election) = election else {
-        grouper.work(stop.clone()).await;
-        return Ok(());
-    };
-    metrics.leader.leads(&election.name, false);
-    let leadership = campaign(client, &election, stop).await.map_err(failed("leader election"))?;
-    let Some(leadership) = leadership else { return Ok(()) };
-    let lost = leadership.lost();
-    metrics.leader.leads(&election.name, true);
-    tokio::select! {
-        () = lost.cancelled() => Err(RunError::Failed("the lease was lost; another one may lead now".to_owned())),
-        () = grouper.work(stop.clone()) => {
-            leadership.release().await;
-            Ok(())
-        }
-    }
-}
-
 /// Both servers listen before anything else happens: a port that is taken is found at once.
 async fn serve(
     options: &Options,
@@ -203,14 +189,19 @@ async fn serve(
     if let Some(Address { host, port }) = &options.health {
         let (live, ready) = (Checks::new(), Checks::new());
         let asked = Arc::clone(started);
-        ready
-            .add("caches", move || asked.get().map_or(Err("not connected yet".to_owned()), |it| it.synced()));
-        let listener = health::bind(host, *port).await.map_err(failed("--health-probe-bind-address"))?;
-        servers.spawn(health::serve(listener, health::health_routes(live, ready), stop.clone()));
+        ready.add("caches", move || {
+            asked.get().map_or(Err("the API server has not been reached yet".to_owned()), |it| it.synced())
+        });
+        let listener = listener::bind(host, *port).await.map_err(failed("--health-probe-bind-address"))?;
+        let routes = health::health_routes(live, ready);
+        servers.spawn(serve_routes(listener, "health", routes, Limits::without_bodies(), stop.clone()));
     }
     if let Some(Address { host, port }) = &options.metrics {
-        let listener = health::bind(host, *port).await.map_err(failed("--metrics-bind-address"))?;
-        servers.spawn(health::serve(listener, health::metrics_routes(metrics.clone()), stop.clone()));
+        let token = options.metrics_token_file.as_ref().map(TokenFile::open).transpose();
+        let token = token.map_err(failed("--metrics-token-file"))?;
+        let listener = listener::bind(host, *port).await.map_err(failed("--metrics-bind-address"))?;
+        let routes = health::metrics_routes(metrics.clone(), token);
+        servers.spawn(serve_routes(listener, "metrics", routes, Limits::without_bodies(), stop.clone()));
     }
     Ok(servers)
 }

@@ -1,8 +1,11 @@
 //! What the pod grouper may do in a cluster, and why: the ClusterRole is made from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use grove_scheduler::{Probe, SchedulerBackend, WorkloadGroups};
+use grove_scheduler::{Probe, Scheduler, SchedulerBackend, WorkloadGroups, workload::PodMarks};
 use kube::core::{ApiResource, GroupVersionKind};
 
 use crate::{hub::Hub, workload::Kind};
@@ -122,15 +125,24 @@ fn probed(backends: &[&dyn SchedulerBackend]) -> Vec<Right> {
     rights
 }
 
+/// What schedulers of these backends want pods to carry for their groups' sake.
+pub fn pod_marks(backends: &[&dyn SchedulerBackend]) -> Vec<PodMarks> {
+    schedulers(backends).filter_map(|it| it.workloads().map(WorkloadGroups::pod_marks)).collect()
+}
+
+/// All that the schedulers of a cluster may be.
+fn schedulers(backends: &[&dyn SchedulerBackend]) -> impl Iterator<Item = Arc<dyn Scheduler>> {
+    backends.iter().flat_map(|backend| {
+        let config = serde_json::json!({});
+        backend.examples().into_iter().filter_map(move |it| backend.init(&config, &it.cluster).ok())
+    })
+}
+
 /// What schedulers are told.
 fn groups(backends: &[&dyn SchedulerBackend]) -> Vec<Right> {
     let mut rights: Vec<Right> = Vec::new();
-    let config = serde_json::json!({});
     // Which kind it is depends on the cluster: all that may be.
-    let examples = backends.iter().flat_map(|backend| {
-        backend.examples().into_iter().filter_map(|it| backend.init(&config, &it.cluster).ok())
-    });
-    for resource in examples.filter_map(|it| it.workloads().map(WorkloadGroups::resource)) {
+    for resource in schedulers(backends).filter_map(|it| it.workloads().map(WorkloadGroups::resource)) {
         let reason = "one for each group, which tells the scheduler what is placed together";
         let right = everywhere(
             &resource.group,

@@ -1,19 +1,16 @@
 //! What a kubelet and a Prometheus ask: whether we live, whether we are ready, and how we are doing.
 
 use std::fmt;
-use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use parking_lot::RwLock;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
-use tracing::info;
 
+use crate::bearer::TokenFile;
+use crate::scrape::Scrape;
 use crate::telemetry::Metrics;
 
 /// Prometheus chooses its parser by this.
@@ -70,61 +67,21 @@ pub fn health_routes(live: Checks, ready: Checks) -> Router {
         .route("/readyz", get(|| async move { ready.answer() }))
 }
 
-/// `/metrics`.
-pub fn metrics_routes(metrics: Metrics) -> Router {
+/// `/metrics`, for everyone or for those who have the token.
+pub fn metrics_routes(metrics: Metrics, token: Option<TokenFile>) -> Router {
+    let scrape = Scrape::new(metrics);
     Router::new().route(
         "/metrics",
-        get(|| async move {
-            match metrics.encode() {
+        get(|headers: HeaderMap| async move {
+            if let Some(Err(refusal)) = token.as_ref().map(|it| it.check(&headers)) {
+                return refusal.into_response();
+            }
+            match scrape.text() {
                 Ok(text) => ([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response(),
                 Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
             }
         }),
     )
-}
-
-/// An address on which we cannot listen.
-#[derive(Debug, thiserror::Error)]
-pub enum BindError {
-    /// The host is not an IP address.
-    #[error("cannot listen on {host:?}: not an IP address")]
-    Host {
-        /// What was configured.
-        host: String,
-    },
-    /// The system refuses, mostly because another process listens there.
-    #[error("cannot listen on address {host}, port {port}: {source}")]
-    Refused {
-        /// Address.
-        host: IpAddr,
-        /// Port.
-        port: u16,
-        /// What the system says.
-        source: std::io::Error,
-    },
-}
-
-/// Listens on `host` (`""` for all addresses) and `port` (0 for any free one).
-pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
-    let host = match host.trim_start_matches('[').trim_end_matches(']') {
-        "" => match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
-            // One socket for both families.
-            Ok(listener) => return Ok(listener),
-            Err(source) if source.kind() == ErrorKind::AddrInUse => {
-                return Err(BindError::Refused { host: Ipv6Addr::UNSPECIFIED.into(), port, source });
-            }
-            // There is no IPv6 here.
-            Err(_) => IpAddr::from([0, 0, 0, 0]),
-        },
-        host => host.parse().map_err(|_| BindError::Host { host: host.to_owned() })?,
-    };
-    TcpListener::bind((host, port)).await.map_err(|source| BindError::Refused { host, port, source })
-}
-
-/// Serves until `stop` is cancelled, and then until the requests that run are answered.
-pub async fn serve(listener: TcpListener, routes: Router, stop: CancellationToken) -> std::io::Result<()> {
-    info!(address = %listener.local_addr()?, "listening");
-    axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await
 }
 
 #[cfg(test)]
@@ -170,32 +127,9 @@ mod tests {
     async fn metrics_are_those_of_the_registry() {
         let metrics = Metrics::new();
         metrics.informers.of_kind("Pod").objects(7);
-        let (code, text) = ask(&metrics_routes(metrics), "/metrics").await;
+        let (code, text) = ask(&metrics_routes(metrics, None), "/metrics").await;
         assert_eq!(code, 200);
         assert!(text.contains("informer_objects{kind=\"Pod\"} 7\n"), "{text}");
         assert!(text.ends_with("# EOF\n"));
-    }
-
-    #[tokio::test]
-    async fn serves_until_stopped() {
-        let listener = bind("127.0.0.1", 0).await.unwrap();
-        let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
-        let routes = health_routes(Checks::new(), Checks::new());
-        let serving = tokio::spawn(serve(listener, routes, stop.clone()));
-        let taken = bind("127.0.0.1", address.port()).await.unwrap_err().to_string();
-        let want = format!("cannot listen on address 127.0.0.1, port {}: ", address.port());
-        assert!(taken.starts_with(&want), "{taken}");
-        stop.cancel();
-        serving.await.unwrap().unwrap();
-        bind("127.0.0.1", address.port()).await.expect("free again");
-    }
-
-    #[tokio::test]
-    async fn hosts_are_addresses_or_all_of_them() {
-        assert!(bind("", 0).await.unwrap().local_addr().unwrap().ip().is_unspecified());
-        assert_eq!(
-            bind("localhost:", 0).await.unwrap_err().to_string(),
-            "cannot listen on \"localhost:\": not an IP address"
-        );
     }
 }

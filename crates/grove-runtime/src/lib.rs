@@ -4,11 +4,13 @@
 //! * When to work: [`queue`] served by [`workers`].
 //! * How to write: [`writer`], [`applier`] (whole sets of objects for an owner) and [`events`], through [`throttle`] and [`transport`].
 //! * How to ask where nobody answers at once: [`patience`].
-//! * The process around it: [`leader`], [`health`], [`telemetry`] and [`metrics`], [`version`], [`shutdown`].
+//! * What of a user's words may stand in a path: [`object_name`].
+//! * The process around it: [`leader`], [`listener`] (with [`bearer`]) for [`health`] and [`metrics`], [`telemetry`], [`version`], [`shutdown`].
 //!
 //! Clocks are tokio's, so that tests can pause them. Nothing here sleeps in order to wait for something else.
 
 pub mod applier;
+pub mod bearer;
 pub mod cache;
 pub mod events;
 mod guarded;
@@ -16,12 +18,16 @@ pub mod health;
 pub mod informer;
 mod jitter;
 pub mod leader;
+pub mod listener;
 pub mod metrics;
 #[cfg(test)]
 mod mock;
+pub mod object_name;
 pub mod patience;
 mod process;
 pub mod queue;
+mod round_robin;
+mod scrape;
 pub mod shutdown;
 pub mod telemetry;
 pub mod throttle;
@@ -35,12 +41,12 @@ pub use cache::{Cache, Cached, Change, Index, Stored, Undecodable};
 pub use events::{EventKind, Events};
 pub use informer::{inform, inform_guarded};
 pub use jitter::seed_delays;
-pub use leader::{Election, Leadership, campaign};
+pub use leader::{Election, Fence, Handover, Term, lead};
 pub use metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, RequestMetrics};
 pub use patience::patiently;
-pub use queue::Queue;
+pub use queue::{Queue, QueueKey, Switch};
 pub use telemetry::Metrics;
 pub use throttle::{Lane, Throttle};
 pub use transport::{ConnectError, cluster_config, connect};
 pub use workers::{Failure, Outcome, work};
-pub use writer::{Delete, Deleted, Propagation, WriteError, Writer};
+pub use writer::{Delete, Deleted, OwnedWrites, Propagation, WriteError, Writer};

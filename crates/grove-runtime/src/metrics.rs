@@ -12,6 +12,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::cache::ContactAges;
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Kind {
     kind: String,
@@ -76,6 +78,7 @@ type Histograms<L> = Family<L, Histogram, Buckets>;
 pub struct InformerMetrics {
     objects: Family<Kind, Gauge>,
     restarts: Family<Kind, Counter>,
+    pub(crate) ages: ContactAges,
 }
 
 impl InformerMetrics {
@@ -88,6 +91,7 @@ impl InformerMetrics {
             "Lists and watches that failed and were started again",
             metrics.restarts.clone(),
         );
+        registry.register_collector(Box::new(metrics.ages.clone()));
         metrics
     }
 
@@ -298,6 +302,11 @@ impl LeaderMetrics {
     /// Notes whether this process has the lease `name`.
     pub fn leads(&self, name: &str, leads: bool) {
         self.leads.get_or_create(&Lease { name: name.to_owned() }).set(i64::from(leads));
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_leader(&self, name: &str) -> i64 {
+        self.leads.get_or_create(&Lease { name: name.to_owned() }).get()
     }
 }
 

@@ -28,7 +28,7 @@ where
 }
 
 /// Whether the same question may have an answer a little later. One that was refused is refused again.
-fn is_passing(error: &kube::Error) -> bool {
+pub(crate) fn is_passing(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => status.code == 429 || status.code >= 500,
         kube::Error::Service(_) | kube::Error::HyperError(_) => true,

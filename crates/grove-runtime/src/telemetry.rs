@@ -13,9 +13,11 @@ use tracing_subscriber::fmt as log;
 use crate::metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, RequestMetrics};
 use crate::process::ProcessCollector;
 
+/// Logs the whole answer of a server where it cannot be decoded, as a warning: nothing below an error.
+const INDISCREET: &str = "kube_client";
+
 /// Crates that tell every step they take at `info` and below.
-const NOISY: &[&str] =
-    &["kube", "kube_client", "kube_runtime", "hyper", "hyper_util", "h2", "tower", "rustls", "axum"];
+const NOISY: &[&str] = &["kube", "kube_runtime", "hyper", "hyper_util", "h2", "tower", "rustls", "axum"];
 
 /// How much is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ fn directives(level: Level) -> String {
         Level::Error => ("error", "error"),
     };
     let quiet = NOISY.iter().map(|target| format!(",{target}={noise}"));
-    quiet.fold(level.to_owned(), |all, one| all + &one)
+    quiet.fold(format!("{level},{INDISCREET}=error"), |all, one| all + &one)
 }
 
 /// All metrics of the process. Clones share the registry.
@@ -146,16 +148,18 @@ impl fmt::Debug for Metrics {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
     use prometheus_client::metrics::counter::Counter;
     use tracing::level_filters::LevelFilter;
 
     use super::*;
+    use crate::mock;
 
     #[test]
     fn levels_are_ours_and_not_those_of_libraries() {
         let text = directives(Level::Debug);
-        assert!(text.starts_with("debug,kube=warn,kube_client=warn"), "{text}");
-        assert!(directives(Level::Info).starts_with("info,kube=warn"));
+        assert!(text.starts_with("debug,kube_client=error,kube=warn"), "{text}");
+        assert!(directives(Level::Info).starts_with("info,kube_client=error,kube=warn"));
         assert!(directives(Level::Error).contains(",hyper=error"));
         for (level, want) in [
             (Level::Debug, LevelFilter::DEBUG),
@@ -164,6 +168,45 @@ mod tests {
         ] {
             assert_eq!(filter(level, None).unwrap().max_level_hint(), Some(want));
             assert_eq!(filter(level, Some(" ".into())).unwrap().max_level_hint(), Some(want));
+        }
+    }
+
+    /// kube's client logs the whole answer, which may have secrets in it.
+    #[tokio::test]
+    async fn answers_that_cannot_be_decoded_are_not_logged() {
+        for level in [Level::Debug, Level::Info, Level::Error] {
+            let text = Text::default();
+            let writer = text.clone();
+            let subscriber = log::Subscriber::builder()
+                .with_env_filter(filter(level, None).unwrap())
+                .with_writer(move || writer.clone())
+                .finish();
+            let _guard = tracing::subscriber::set_default(subscriber);
+            tracing::error!("something is logged");
+            let (client, mut calls) = mock::server();
+            let api: kube::Api<ConfigMap> = kube::Api::namespaced(client, "ns");
+            let answer = async {
+                let call = calls.recv().await.unwrap();
+                call.answer(&serde_json::json!({ "metadata": {}, "data": "hunter2" }));
+            };
+            let (result, ()) = tokio::join!(api.get("x"), answer);
+            assert!(result.is_err());
+            let text = String::from_utf8(text.0.lock().clone()).unwrap();
+            assert!(text.contains("something is logged") && !text.contains("hunter2"), "{text}");
+        }
+    }
+
+    #[derive(Clone, Default)]
+    struct Text(Arc<parking_lot::Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Text {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
         }
     }
 

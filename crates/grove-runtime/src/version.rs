@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::version::Info;
 use kube::Client;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
-use crate::patience::patiently;
+use crate::patience::is_passing;
 
-/// How long an API server that does not answer is asked again: a new pod's network may come a little after the pod, and a
-/// crash would cost more time than that.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// First and longest pause before an API server that does not answer is asked again.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
 /// Why the cluster cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +27,23 @@ pub enum Unusable {
 
 /// Asks the server what it is, and checks that against the oldest version that will do. Says whether the work can begin:
 /// it cannot when `stop` was cancelled before there was an answer.
+///
+/// A server that cannot be reached is asked until it answers: to exit would only mean longer and longer pauses between
+/// restarts. The process is not ready meanwhile.
 pub async fn ask(client: &Client, minimum: (u32, u32), stop: &CancellationToken) -> Result<bool, Unusable> {
-    let asking = patiently(PATIENCE, || client.apiserver_version());
+    let asking = async {
+        let mut pause = PAUSE.0;
+        loop {
+            match client.apiserver_version().await {
+                Err(error) if is_passing(&error) => {
+                    warn!(%error, ?pause, "the API server cannot be reached, asking again");
+                    sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE.1);
+                }
+                answer => return answer,
+            }
+        }
+    };
     let Some(answer) = stop.run_until_cancelled(asking).await else { return Ok(false) };
     let server = answer.map_err(|error| Unusable::Silent(Box::new(error)))?;
     info!(kubernetes = server.git_version, "connected");
@@ -115,27 +130,38 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_does_not_answer_yet_is_asked_again() {
+    async fn a_server_that_cannot_be_reached_is_asked_until_it_answers() {
         let (client, mut calls) = server();
         let asking =
             tokio::spawn(async move { ask(&client, (1, 33), &CancellationToken::new()).await.unwrap() });
-        // The connection is lost.
-        drop(calls.recv().await.unwrap());
         let version = json!({
             "major": "1", "minor": "34", "gitVersion": "v1.34.0", "gitCommit": "", "gitTreeState": "",
             "buildDate": "", "goVersion": "", "compiler": "", "platform": "",
         });
-        let call = calls.recv().await.unwrap();
-        assert_eq!(call.line(), "GET /version");
-        call.answer(&version);
+        let (begun, mut asked) = (tokio::time::Instant::now(), 0);
+        loop {
+            let call = calls.recv().await.unwrap();
+            assert_eq!(call.line(), "GET /version");
+            if begun.elapsed() > Duration::from_mins(10) {
+                break call.answer(&version);
+            }
+            asked += 1;
+            match asked % 2 {
+                // The connection is lost.
+                0 => drop(call),
+                _ => call.refuse(503, "ServiceUnavailable", "starting"),
+            }
+        }
         assert!(asking.await.unwrap());
+        assert!((100..150).contains(&asked), "{asked}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_never_answers_is_given_up() {
+    async fn a_server_that_refuses_is_not_asked_again() {
         let (client, mut calls) = server();
-        tokio::spawn(async move { while calls.recv().await.is_some() {} });
-        let error = ask(&client, (1, 33), &CancellationToken::new()).await.unwrap_err();
+        let asking = tokio::spawn(async move { ask(&client, (1, 33), &CancellationToken::new()).await });
+        calls.recv().await.unwrap().refuse(401, "Unauthorized", "who are you");
+        let error = asking.await.unwrap().unwrap_err();
         assert!(error.to_string().contains("asking the API server for its version"), "{error}");
     }
 

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tracing::{Instrument as _, debug, error, info_span, warn};
 
-use crate::queue::Queue;
+use crate::queue::{Queue, QueueKey};
 
 /// What a handler that succeeded wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +36,13 @@ pub trait Failure: Display + Send {
     }
 }
 
-/// Runs `handler` for the keys of `queue`, `workers` at a time, until the queue is closed and all runs have ended.
+/// Runs `handler` for the keys of `queue`, `workers` at a time, until the queue is closed and all runs have ended. Where the
+/// queue is aborted, runs under way are dropped.
 ///
 /// A run that takes longer than `deadline` is dropped and retried.
 pub async fn work<T, F, Fut, E>(queue: Queue<T>, workers: usize, deadline: Duration, handler: F)
 where
-    T: Ord + Clone + Debug + Send + 'static,
+    T: QueueKey,
     F: Fn(T) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Outcome, E>> + Send + 'static,
     E: Failure,
@@ -49,11 +50,15 @@ where
     let handler = Arc::new(handler);
     let mut running = JoinSet::new();
     for _ in 0..workers.max(1) {
-        let (queue, handler) = (queue.clone(), handler.clone());
+        let (queue, handler, aborted) = (queue.clone(), handler.clone(), queue.aborted());
         running.spawn(async move {
             while let Some(key) = queue.next().await {
                 let started = Instant::now();
-                let end = run(queue.name(), &*handler, key.clone(), deadline).await;
+                let running = run(queue.name(), &*handler, key.clone(), deadline);
+                let Some(end) = aborted.run_until_cancelled(running).await else {
+                    queue.done(&key);
+                    return;
+                };
                 queue.metrics().times.observe(started.elapsed().as_secs_f64());
                 settle(&queue, &key, end);
                 queue.done(&key);
@@ -90,7 +95,7 @@ where
 /// Logs, counts and queues again.
 fn settle<T, E>(queue: &Queue<T>, key: &T, end: End<E>)
 where
-    T: Ord + Clone + Debug + Send + 'static,
+    T: QueueKey,
     E: Failure,
 {
     let (controller, metrics) = (queue.name(), queue.metrics());

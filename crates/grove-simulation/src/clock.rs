@@ -8,6 +8,8 @@ use tokio::time::Instant;
 thread_local! {
     /// When the cluster of this thread began.
     static START: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// By how many seconds the operator's clock is wrong.
+    static WRONG: Cell<i64> = const { Cell::new(0) };
 }
 
 /// The date on which every simulated cluster begins.
@@ -16,6 +18,18 @@ const BASE: i64 = 1_800_000_000;
 /// A new cluster begins now.
 pub(crate) fn begin() {
     START.set(Some(Instant::now()));
+    WRONG.set(0);
+}
+
+/// Sets the operator's clock: it is wrong by so many seconds from now on.
+pub(crate) fn set_wrong(seconds: i64) {
+    WRONG.set(seconds);
+}
+
+/// The time as the operator has it.
+pub(crate) fn operator_now() -> Timestamp {
+    let now = now();
+    now.checked_add(SignedDuration::from_secs(WRONG.get())).unwrap_or(now)
 }
 
 /// How long the cluster has been there.
@@ -42,5 +56,9 @@ mod tests {
         let first = now();
         tokio::time::sleep(Duration::from_secs(90)).await;
         assert_eq!(now().duration_since(first), SignedDuration::from_secs(90));
+        set_wrong(-60);
+        assert_eq!(now().duration_since(operator_now()), SignedDuration::from_secs(60));
+        begin();
+        assert_eq!(now(), operator_now());
     }
 }

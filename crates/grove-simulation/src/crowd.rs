@@ -10,7 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{plan::Plan, run::run};
+use std::collections::BTreeSet;
+
+use crate::{
+    plan::{Fault, Plan},
+    run::run,
+};
 
 /// How often progress is told.
 const TELL: Duration = Duration::from_secs(1);
@@ -54,8 +59,18 @@ pub struct Result {
     pub failed: Option<u64>,
 }
 
+/// The plan of a seed with these faults, or with those that it has by itself.
+pub fn plan(seed: u64, faults: Option<&BTreeSet<Fault>>) -> Plan {
+    faults.map_or_else(|| Plan::new(seed), |it| Plan::with(seed, it))
+}
+
 /// Runs seeds until one fails, and tells now and then how far it is.
-pub fn run_all(seeds: &Range<u64>, jobs: usize, mut tell: impl FnMut(&Progress)) -> Result {
+pub fn run_all(
+    seeds: &Range<u64>,
+    faults: Option<&BTreeSet<Fault>>,
+    jobs: usize,
+    mut tell: impl FnMut(&Progress),
+) -> Result {
     let next = AtomicU64::new(seeds.start);
     let stop = AtomicBool::new(false);
     let (sender, ends) = mpsc::channel();
@@ -71,7 +86,7 @@ pub fn run_all(seeds: &Range<u64>, jobs: usize, mut tell: impl FnMut(&Progress))
                     if seed >= seeds.end {
                         return;
                     }
-                    let outcome = run(&Plan::new(seed), false);
+                    let outcome = run(&plan(seed, faults), false);
                     if sender.send((seed, outcome)).is_err() {
                         return;
                     }

@@ -21,5 +21,6 @@ pub mod rules;
 mod run;
 pub mod shrink;
 mod story;
+mod watchdog;
 
 pub use self::run::{Outcome, run};

@@ -9,7 +9,7 @@ use clap::Parser;
 use grove_simulation::{
     Outcome,
     crowd::{self, Progress},
-    plan::{Cut, Plan},
+    plan::{Cut, Fault, Plan},
     run, shrink,
 };
 
@@ -28,7 +28,10 @@ struct Cli {
     /// With --seed: only these steps.
     #[arg(long, value_delimiter = ',')]
     steps: Option<Vec<usize>>,
-    /// With --seed: without these troubles of the connection.
+    /// Exactly these faults (`none` for none) instead of those that a seed has by itself.
+    #[arg(long, value_delimiter = ',', value_parser = fault)]
+    faults: Option<Vec<Option<Fault>>>,
+    /// With --seed: without these troubles and faults.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
     /// With --seed: tell every write.
@@ -50,15 +53,17 @@ const LOGGED: Duration = Duration::from_mins(1);
 
 fn main() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
+    let faults: Option<BTreeSet<Fault>> = cli.faults.map(|it| it.into_iter().flatten().collect());
     if let Some(seed) = cli.seed {
         let steps = cli.steps.map(|it| it.into_iter().collect());
         let cut = Cut { steps, without: cli.without.into_iter().collect() };
-        let outcome = run(&Plan::new(seed).cut(&cut), true)?;
-        tell_run(seed, &cut, &outcome, cli.verbose);
+        let plan = crowd::plan(seed, faults.as_ref());
+        let outcome = run(&plan.cut(&cut), true)?;
+        tell_run(&plan, &cut, &outcome, cli.verbose);
         return Ok(if outcome.broken.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
     let jobs = cli.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    let end = crowd::run_all(&cli.seeds, jobs, progress_line());
+    let end = crowd::run_all(&cli.seeds, faults.as_ref(), jobs, progress_line());
     let it = &end.progress;
     eprintln!();
     println!(
@@ -70,7 +75,7 @@ fn main() -> anyhow::Result<ExitCode> {
         it.virtual_time.as_secs_f64() / 3600.0
     );
     let Some(seed) = end.failed else { return Ok(ExitCode::SUCCESS) };
-    let plan = Plan::new(seed);
+    let plan = crowd::plan(seed, faults.as_ref());
     let mut cut = Cut::default();
     if let (Some((broken, _)), false) = (run(&plan, false)?.broken, cli.no_shrink) {
         println!("seed {seed} breaks the rule {}: {}", broken.rule, broken.words);
@@ -79,7 +84,7 @@ fn main() -> anyhow::Result<ExitCode> {
         cut = smaller;
     }
     let outcome = run(&plan.cut(&cut), true)?;
-    tell_run(seed, &cut, &outcome, false);
+    tell_run(&plan, &cut, &outcome, false);
     Ok(ExitCode::FAILURE)
 }
 
@@ -104,7 +109,8 @@ fn progress_line() -> impl FnMut(&Progress) {
     }
 }
 
-fn tell_run(seed: u64, cut: &Cut, outcome: &Outcome, verbose: bool) {
+fn tell_run(plan: &Plan, cut: &Cut, outcome: &Outcome, verbose: bool) {
+    let seed = plan.seed;
     let story = &outcome.story;
     let shown = if verbose || outcome.broken.is_none() { story.len() } else { story.len().min(SHOWN) };
     if verbose || outcome.broken.is_some() {
@@ -115,7 +121,7 @@ fn tell_run(seed: u64, cut: &Cut, outcome: &Outcome, verbose: bool) {
             println!("{line}");
         }
     }
-    let mut command = format!("grove-simulation --seed {seed}");
+    let mut command = plan.command();
     if let Some(steps) = &cut.steps {
         command = format!("{command} --steps {}", joined(steps));
     }
@@ -124,7 +130,11 @@ fn tell_run(seed: u64, cut: &Cut, outcome: &Outcome, verbose: bool) {
     }
     match &outcome.broken {
         Some((broken, step)) => {
-            println!("seed {seed}, after step {step}: rule {} is broken: {}", broken.rule, broken.words);
+            let fault = outcome.fault.map(|it| format!(" and fault {it}")).unwrap_or_default();
+            println!(
+                "seed {seed}, after step {step}{fault}: rule {} is broken: {}",
+                broken.rule, broken.words
+            );
             println!("again: {command} -v");
         }
         None => println!(
@@ -136,6 +146,10 @@ fn tell_run(seed: u64, cut: &Cut, outcome: &Outcome, verbose: bool) {
 
 fn joined<T: ToString>(items: &BTreeSet<T>) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn fault(text: &str) -> Result<Option<Fault>, String> {
+    if text == "none" { Ok(None) } else { text.parse().map(Some) }
 }
 
 fn range(text: &str) -> Result<Range<u64>, String> {

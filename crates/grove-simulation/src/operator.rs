@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use grove_api::config;
 use grove_operator::{BackendMetrics, Concurrency, Operator, Patience, Settings};
-use grove_runtime::{Events, InformerMetrics, QueueMetrics};
+use grove_runtime::{Events, InformerMetrics, QueueMetrics, Term};
 use grove_scheduler::builtin::builtin;
 use k8s_openapi::jiff::SignedDuration;
 use kube::Client;
@@ -12,18 +12,29 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{clock, cluster::NAMESPACE, connection::Connection};
+use crate::{
+    clock,
+    cluster::{NAMESPACE, configuration},
+    connection::Connection,
+    plan::Backend,
+};
 
 /// An operator that runs. It dies when this is dropped, in the middle of whatever it does.
 pub(crate) struct Running {
     _tasks: JoinSet<()>,
 }
 
-/// Starts an operator that knows nothing. Nodes count as lost after this time, if ever.
-pub(crate) fn start(connection: Connection, lost_after: Option<Duration>) -> anyhow::Result<Running> {
+/// Starts an operator that knows nothing. Nodes count as lost after this time, if ever; `backend` is the scheduler of gangs, where it has objects of its own.
+pub(crate) fn start(
+    connection: Connection,
+    lost_after: Option<Duration>,
+    backend: Option<Backend>,
+) -> anyhow::Result<Running> {
     let client = Client::new(connection, NAMESPACE);
     let registry = builtin();
-    let config = json!({ "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": {} });
+    let config = json!({
+        "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": configuration(backend),
+    });
     let loaded = registry.with_known(|known| config::load(&config, known));
     let loaded = loaded.map_err(|errors| anyhow::anyhow!("the operator's configuration: {errors:?}"))?;
     let lost_after = lost_after.and_then(|it| SignedDuration::try_from(it).ok());
@@ -35,9 +46,9 @@ pub(crate) fn start(connection: Connection, lost_after: Option<Duration>) -> any
         profiles: loaded.profiles,
         namespace: NAMESPACE.to_owned(),
         init_image: "grove-initc:1".to_owned(),
-        topology_aware: false,
+        topology_aware: backend == Some(Backend::Kai),
         node_loss: lost_after.map(patience),
-        clock: clock::now,
+        clock: clock::operator_now,
     };
     let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());
     let metrics = BackendMetrics::default();
@@ -45,6 +56,8 @@ pub(crate) fn start(connection: Connection, lost_after: Option<Duration>) -> any
     let mut tasks = JoinSet::new();
     let watching = Arc::clone(&operator);
     tasks.spawn(async move { watching.watch(CancellationToken::new()).await });
-    tasks.spawn(async move { operator.work(CancellationToken::new()).await });
+    tasks.spawn(async move {
+        operator.work(Term::default()).await;
+    });
     Ok(Running { _tasks: tasks })
 }

@@ -1,6 +1,10 @@
 //! Follows every change and every write, at the moment it happens, and holds the rules against it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use grove_api::constants::restarts;
 use grove_apiserver::{Event, Object, WriteRecord};
@@ -9,10 +13,13 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     clock,
-    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, SETS, number, text},
+    cluster::{CLIQUES, Cluster, GANGS, GROUPS, PODS, SETS, TENANT, number, text},
     connection::{Lines, Sent},
     past::{Past, is_gated},
-    rules::{Broken, budget, gates, idle, indices, lacking, nodes, policy, restart, update},
+    rules::{
+        Broken, Rule, backends, budget, gates, generation, idle, indices, lacking, nodes, policy, restart,
+        tenant, update,
+    },
 };
 
 /// The referee. Clones are the same one.
@@ -33,6 +40,10 @@ struct State {
     writes: u64,
     /// When the operator was started that runs now.
     started: Instant,
+    /// When each operator was started, by its number.
+    starts: BTreeMap<u32, Instant>,
+    /// UIDs of what a tenant made in its namespace.
+    forged: BTreeSet<String>,
     /// When the last one died, and the longest time without any.
     died: Option<Instant>,
     absence: Duration,
@@ -51,6 +62,8 @@ impl Referee {
             revision: store.revision(),
             writes: store.write_count(),
             started: Instant::now(),
+            starts: BTreeMap::new(),
+            forged: BTreeSet::new(),
             died: None,
             absence: Duration::ZERO,
             broken: None,
@@ -73,17 +86,18 @@ impl Referee {
         }
     }
 
-    /// A new operator begins.
-    pub(crate) fn operator_started(&self) {
+    /// A new operator begins, by its number.
+    pub(crate) fn operator_started(&self, process: u32) {
         let mut state = self.state.lock();
         state.started = Instant::now();
+        state.starts.insert(process, Instant::now());
         let absence = state.died.take().map(|it| it.elapsed()).unwrap_or_default();
         state.absence = state.absence.max(absence);
     }
 
     /// The operator is dead.
     pub(crate) fn operator_died(&self) {
-        self.state.lock().died = Some(Instant::now());
+        self.state.lock().died.get_or_insert_with(Instant::now);
     }
 
     /// Adds a line to the story.
@@ -119,7 +133,18 @@ impl Referee {
         let mut state = self.state.lock();
         let records = store.writes_since(state.writes);
         // Nothing is forgotten without us: `compact` comes from a step, which looks first.
-        let events = store.events_since(state.revision).unwrap_or_default();
+        let events = match store.events_since(state.revision) {
+            Ok(events) => events,
+            Err(expired) => {
+                self.judge(&mut state, Err(Rule::History.broken(format!("events were missed: {expired}"))));
+                Vec::new()
+            }
+        };
+        let missed = (store.write_count() - state.writes).saturating_sub(records.len() as u64);
+        if missed > 0 {
+            self.judge(&mut state, Err(Rule::History.broken(format!("{missed} writes were missed"))));
+            state.writes += missed;
+        }
         let mut events = events.iter();
         for record in records {
             state.writes += 1;
@@ -138,11 +163,24 @@ impl Referee {
         state.past.forget();
     }
 
+    /// The cluster jumped back: no operator is judged for that, and the past learns it. All before it has been looked at.
+    pub(crate) fn jump(&self, jumps: &[Event]) {
+        let mut state = self.state.lock();
+        state.revision = self.cluster.server.store().revision();
+        for event in jumps {
+            state.note(event);
+            state.tell(|| format!("JUMP {} {}", event.key.resource, event.key.name));
+            state.past.jump(event);
+        }
+        self.lines.written.notify_one();
+    }
+
     fn no_effect(&self, state: &mut State, record: &WriteRecord, sent: Option<Sent>) {
         state.tell(|| told(record, "nothing changed"));
         // Deletions name no manager: who writes over its connection is the operator.
-        if sent.is_some() {
-            let verdict = idle::no_effect(&state.past, record, state.started);
+        if let Some(sent) = sent {
+            let started = state.starts.get(&sent.process).copied().unwrap_or(state.started);
+            let verdict = idle::no_effect(&state.past, record, started);
             self.judge(state, verdict);
         }
     }
@@ -151,8 +189,13 @@ impl Referee {
         state.note(event);
         state.tell(|| format!("{} {}", told(record, ""), event_words(event, record)));
         let is_operator = sent.is_some();
+        state.past.writer = sent.map(|it| it.process).unwrap_or_default();
         let object = event.new.as_ref().or(event.old.as_ref());
         let Some(uid) = object.map(|it| it.uid().to_owned()) else { return };
+        if event.key.namespace == TENANT {
+            self.tenant_event(state, event, uid, is_operator);
+            return;
+        }
         let went = event.old.as_ref().is_some_and(|it| !it.is_terminating())
             && event.new.as_ref().is_none_or(|it| it.is_terminating());
         let (resource, name) = (&*event.key.resource, event.key.name.as_str());
@@ -191,6 +234,10 @@ impl Referee {
                 self.judge(state, verdict);
             }
         }
+        if let (true, CLIQUES | GROUPS | SETS, Some(new)) = (is_operator, resource, &event.new) {
+            let verdict = generation::observed(&state.past, &event.key, event.old.as_deref(), new);
+            self.judge(state, verdict);
+        }
         if let (true, SETS, Some(old), Some(new)) = (is_operator, resource, &event.old, &event.new)
             && update::is_over(new)
             && !update::is_over(old)
@@ -212,7 +259,9 @@ impl Referee {
             if event.old.is_none() {
                 pod.made = sent;
             }
-            pod.deleted |= went && sent.is_some_and(|it| it.heard);
+            if let Some(sent) = sent.filter(|it| went && it.heard) {
+                pod.deleted = Some(sent.process);
+            }
         }
         if event.old.is_none() {
             let verdict = indices::pod_made(&state.past, &uid);
@@ -221,7 +270,17 @@ impl Referee {
             && event.new.as_ref().is_some_and(|it| !is_gated(it))
         {
             let verdict = gates::gate_lifted(&state.past, &uid);
+            self.judge(state, verdict.and_then(|()| backends::gate_lifted(&state.past, &uid)));
+        }
+    }
+
+    /// Something happened in the tenant's namespace.
+    fn tenant_event(&self, state: &mut State, event: &Event, uid: String, is_operator: bool) {
+        if is_operator {
+            let verdict = tenant::written(&self.cluster, event, &state.forged);
             self.judge(state, verdict);
+        } else if event.old.is_none() {
+            state.forged.insert(uid);
         }
     }
 

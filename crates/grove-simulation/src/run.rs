@@ -1,30 +1,29 @@
 //! One run: a plan, played from its first step until nothing happens any more.
 
+mod faults;
+mod settle;
+
 use std::{sync::Arc, time::Duration};
 
 use grove_apiserver::run_collector;
 use tokio::{
     task::JoinSet,
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, sleep_until},
 };
 
 use crate::{
     clock,
-    cluster::{Autoscaler, Cluster, Hall, SETS, User, is_ready},
+    cluster::{Autoscaler, Cluster, Hall, SETS, Tenant, User, is_ready},
     connection::{Lines, longest_trip},
     operator::{self, Running},
     panics,
-    past::Past,
-    plan::{Deed, LONGEST_STALL, Plan},
+    plan::{Backend, Deed, Fault, Plan, SILENCE},
     random::Random,
     referee::Referee,
-    rules::{Broken, Rule, quota, rest},
+    rules::{Broken, Rule, backends, quota, rest},
+    watchdog::{LIMIT, Watchdog},
 };
 
-/// Nobody writes for this long: then the cluster is at rest.
-const QUIET: Duration = Duration::from_mins(10);
-/// By then it has to be.
-const PATIENCE: Duration = Duration::from_hours(4);
 /// So long nothing but the quota is in the way: turns of gangs that do not fit are five minutes each.
 const UNDER_QUOTA: Duration = Duration::from_hours(3);
 /// More pods than there ever are.
@@ -39,6 +38,8 @@ const RETRIES: Duration = Duration::from_secs(90);
 pub struct Outcome {
     /// The rule that was broken, with the number of the last step before it.
     pub broken: Option<(Broken, usize)>,
+    /// The last fault before it that is none of the usual troubles.
+    pub fault: Option<Fault>,
     /// How long it took, in the cluster's time.
     pub time: Duration,
     /// Writes to the API server.
@@ -60,6 +61,7 @@ pub fn run(plan: &Plan, tells: bool) -> anyhow::Result<Outcome> {
         let (story, digest) = stage.referee.end();
         let writes = stage.cluster.server.store().write_count();
         Ok(Outcome {
+            fault: stage.fault.filter(|_| broken.is_some()),
             broken: broken.map(|it| (it, stage.step)),
             time: clock::elapsed(),
             writes,
@@ -77,6 +79,13 @@ struct Stage {
     lines: Arc<Lines>,
     referee: Referee,
     operator: Option<Running>,
+    /// Operators that still act although another one was started, and until when.
+    former: Vec<(Instant, Running)>,
+    tenant: Option<Tenant>,
+    backend: Option<Backend>,
+    watchdog: Watchdog,
+    /// The last fault that happened.
+    fault: Option<Fault>,
     /// How many operators there were.
     processes: u32,
     /// When the next one is started.
@@ -94,12 +103,10 @@ struct Stage {
 impl Stage {
     fn new(plan: &Plan, tells: bool) -> anyhow::Result<Self> {
         panics::watch();
-        let cluster = Cluster::new(plan.seed);
+        let cluster = Cluster::with(plan.seed, plan.backend);
         let lines = Lines::new(cluster.server.clone(), plan.weather.clone(), Random::new(plan.seed, 2));
         let hall = Hall::new(cluster.clone(), plan.nodes, plan.slots, Random::new(plan.seed, 3));
-        let mut past = Past::new(staleness(plan), longest_trip(&plan.weather), plan.lost_after);
-        past.limited = plan.quota.is_some();
-        let referee = Referee::new(cluster.clone(), Arc::clone(&lines), past, tells);
+        let referee = Referee::new(cluster.clone(), Arc::clone(&lines), faults::past(plan), tells);
         let mut tasks = JoinSet::new();
         tasks.spawn(referee.clone().run());
         tasks.spawn(run_collector(cluster.server.clone(), std::future::pending()));
@@ -108,7 +115,14 @@ impl Stage {
         if plan.autoscales {
             tasks.spawn(autoscaler.clone().run(Random::new(plan.seed, 5)));
         }
+        let tenant = plan.has(Fault::Tenant).then(|| Tenant::new(cluster.clone()));
+        let command = plan.command();
         let mut stage = Self {
+            tenant,
+            backend: plan.backend,
+            former: Vec::new(),
+            watchdog: Watchdog::start(LIMIT, move || give_up(&command)),
+            fault: None,
             user: User { cluster: cluster.clone() },
             cluster,
             hall,
@@ -135,6 +149,7 @@ impl Stage {
         for step in &plan.steps {
             self.wait(step.after).await?;
             self.step = step.number;
+            self.fault = step.deed.fault().or(self.fault);
             self.referee.tell(|| format!("STEP {} {:?}", step.number, step.deed));
             self.perform(plan, &step.deed).await?;
         }
@@ -145,15 +160,19 @@ impl Stage {
     async fn wait(&mut self, time: Duration) -> Result<(), Broken> {
         let end = Instant::now() + time;
         loop {
-            let until = self.restart.map_or(end, |it| it.min(end));
+            let former = self.former.iter().map(|it| it.0);
+            let until = self.restart.into_iter().chain(former).fold(end, Instant::min);
             tokio::select! {
                 biased;
+                () = self.watchdog.alarm.notified() => {}
                 () = self.referee.whistle.notified() => {}
                 () = self.lines.fatal.notified() => self.kill(self.down),
                 () = sleep_until(until) => {}
             }
+            self.end_former();
             self.referee.look();
             self.referee.overdue();
+            self.goes_on()?;
             if let Some(words) = panics::last() {
                 return Err(Rule::Panic.broken(words));
             }
@@ -174,9 +193,13 @@ impl Stage {
 
     fn start(&mut self) -> anyhow::Result<()> {
         self.processes += 1;
-        self.referee.operator_started();
+        // One that cannot reach the server is none yet.
+        if !self.lines.is_down() {
+            self.referee.operator_started(self.processes);
+        }
         self.referee.tell(|| "OPERATOR starts".to_owned());
-        self.operator = Some(operator::start(self.lines.open(self.processes), self.lost_after)?);
+        let connection = self.lines.open(self.processes);
+        self.operator = Some(operator::start(connection, self.lost_after, self.backend)?);
         Ok(())
     }
 
@@ -239,6 +262,17 @@ impl Stage {
                 self.cluster.server.compact();
             }
             Deed::Wait => return self.wait(Duration::from_mins(5)).await,
+            Deed::Forge { pick } => {
+                if let Some(tenant) = &self.tenant {
+                    tenant.forge(pick);
+                }
+            }
+            Deed::Overlap { time, stale } => return self.overlap(time, stale),
+            Deed::Silence { kind, forbidden } => self.lines.silence(kind, forbidden, SILENCE),
+            Deed::Outage => return self.outage().await,
+            Deed::Restore { changes, noticed } => self.restore(changes, noticed),
+            Deed::SetClock { wrong } => clock::set_wrong(wrong),
+            Deed::DeleteBackendObject { pick } => self.delete_backend_object(pick),
         }
         Ok(())
     }
@@ -247,6 +281,7 @@ impl Stage {
     async fn end(&mut self, plan: &Plan) -> Result<(), Broken> {
         self.referee.tell(|| "END of all troubles".to_owned());
         self.lines.clear_up();
+        self.end_faults();
         self.hall.heal();
         self.autoscaler.end();
         for shape in &plan.sets {
@@ -274,44 +309,26 @@ impl Stage {
         if self.user.delete_broken_pods() {
             self.settle().await?;
         }
-        let verdict = rest::at_rest(&self.cluster);
+        let verdict = self.at_rest();
         if let Err(broken) = &verdict {
             self.referee.tell(|| format!("BROKEN {}: {}", broken.rule, broken.words));
         }
         verdict
     }
 
-    /// Waits until nobody writes any more.
-    async fn settle(&mut self) -> Result<(), Broken> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let store = self.cluster.server.store();
-            let before = store.write_count();
-            let changed = timeout(QUIET, store.changed_since(store.revision())).await.is_ok();
-            self.wait(Duration::ZERO).await?;
-            if !changed && self.cluster.server.store().write_count() == before {
-                return Ok(());
-            }
-            if Instant::now() > end {
-                return Err(
-                    Rule::Rest.broken(format!("somebody still writes after {PATIENCE:?} without troubles"))
-                );
-            }
-        }
+    /// Everything is as it should be.
+    fn at_rest(&self) -> Result<(), Broken> {
+        rest::at_rest(&self.cluster)?;
+        self.backend.map_or(Ok(()), |it| backends::at_rest(&self.cluster, it))
     }
 }
 
-/// How old may be what the operator goes by.
-fn staleness(plan: &Plan) -> Duration {
-    let weather = &plan.weather;
-    let mut time = FRESH + weather.lag + longest_trip(weather) * 2;
-    if plan.has_stalls() {
-        time += LONGEST_STALL;
-    }
-    if weather.is_rough() {
-        time += RETRIES;
-    }
-    time
+/// A run that cannot even be woken: what is left is to say which one it is.
+fn give_up(command: &str) {
+    anstream::eprintln!(
+        "rule livelock is broken: a task never waits, and time stands still\nagain: {command} -v"
+    );
+    std::process::exit(1);
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ pub fn shrink(plan: &Plan, rule: Rule) -> (Cut, usize) {
     loop {
         let before = cut.clone();
         cut = fewer_steps(cut, &mut fails);
-        for dial in DIALS {
+        let faults = plan.faults.iter().map(|it| it.name());
+        for dial in DIALS.into_iter().chain(faults) {
             let mut less = cut.clone();
             if less.without.insert(dial.to_owned()) && fails(&less) {
                 cut = less;

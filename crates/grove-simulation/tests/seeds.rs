@@ -12,9 +12,12 @@ fn play(plans: impl Iterator<Item = Plan>) {
     for plan in plans {
         let (seed, outcome) = (plan.seed, run(&plan, false).unwrap());
         if let Some((broken, step)) = outcome.broken {
+            let fault = outcome.fault.map(|it| format!(" and fault {it}")).unwrap_or_default();
             panic!(
-                "after step {step}: rule {} is broken: {}\nagain: grove-simulation --seed {seed} -v",
-                broken.rule, broken.words
+                "after step {step}{fault}: rule {} is broken: {}\nagain: {} -v",
+                broken.rule,
+                broken.words,
+                plan.command()
             );
         }
         assert!(outcome.writes > 10, "seed {seed}: next to nothing happened");
@@ -37,7 +40,7 @@ fn odd_seeds_break_no_rule() {
 fn a_group_hears_of_the_template_that_is_noted_after_its_update_began() {
     // What came to plans later has nothing to do with it.
     let cut = Cut { steps: None, without: ["policies".to_owned()].into() };
-    play(std::iter::once(Plan::new(1029).cut(&cut)));
+    play(std::iter::once(Plan::with(1029, &[].into()).cut(&cut)));
 }
 
 #[test]

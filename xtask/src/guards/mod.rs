@@ -119,6 +119,7 @@ fn judged(guard: &Guard, verdict: Result<Option<Verdict>, String>) -> (bool, Str
     match verdict {
         Ok(Some(Verdict::Failed)) => (true, format!("missed      {title}: {test} fails without it")),
         Ok(Some(Verdict::Passed)) => (false, format!("NOT MISSED  {title}: {test} passes without it")),
+        Ok(Some(Verdict::Endless)) => (false, format!("ENDLESS     {title}: {test} does not end without it")),
         Ok(Some(Verdict::Absent(words))) => (false, format!("NOT TRIED   {title}: {words}")),
         Ok(None) => (false, format!("NOT TRIED   {title}")),
         Err(error) => (false, format!("NOT TRIED   {title}: {error}")),
@@ -130,6 +131,7 @@ fn words(verdict: &Verdict) -> &str {
         Verdict::Passed => "it passes",
         Verdict::Failed => "it fails",
         Verdict::Absent(words) => words,
+        Verdict::Endless => "it does not end",
     }
 }
 
@@ -171,6 +173,7 @@ mod tests {
             (true, "missed      area/one: tests::it_stands fails without it".to_owned())
         );
         assert!(!of(Ok(Some(Verdict::Passed))).0);
+        assert!(!of(Ok(Some(Verdict::Endless))).0);
         assert!(!of(Ok(Some(Verdict::Absent("error: could not compile".to_owned())))).0);
         assert!(!of(Ok(None)).0);
         assert!(!of(Err("no".to_owned())).0);

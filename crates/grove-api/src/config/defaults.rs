@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::types::{
     API_VERSION, Authorizer, CertProvisionMode, ClientConnection, Controller, Controllers, Debugging, KIND,
-    LeaderElection, LogFormat, LogLevel, Network, NodeLoss, OperatorConfiguration, Scheduler, Server,
-    Servers, TopologyAwareScheduling, WebhookServer,
+    LeaderElection, LogFormat, LogLevel, MetricsServer, Network, NodeLoss, OperatorConfiguration, Scheduler,
+    Server, Servers, TopologyAwareScheduling, WebhookServer,
 };
 use crate::wire::GoDuration;
 
@@ -41,7 +41,7 @@ impl Default for OperatorConfiguration {
                     cert_provision_mode: CertProvisionMode::Auto,
                 },
                 health_probes: Server { bind_address: String::new(), port: 2751 },
-                metrics: Server { bind_address: String::new(), port: 2752 },
+                metrics: MetricsServer { bind_address: String::new(), port: 2752, token_file: None },
             },
             debugging: None,
             controllers: Controllers {

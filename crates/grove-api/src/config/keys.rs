@@ -65,7 +65,14 @@ const SERVER: &[Key] = &[
         ]),
     ),
     Key::optional("healthProbes", Object(PLAIN_SERVER)),
-    Key::optional("metrics", Object(PLAIN_SERVER)),
+    Key::optional(
+        "metrics",
+        Object(&[
+            Key::optional("bindAddress", Host),
+            Key::optional("port", PORT),
+            Key::optional("tokenFile", Text),
+        ]),
+    ),
 ];
 
 const PLAIN_SERVER: &[Key] = &[Key::optional("bindAddress", Host), Key::optional("port", PORT)];

@@ -24,7 +24,7 @@ pub use profiles::{ActiveProfile, SchedulerProfiles};
 pub use shape::{Key, Shape};
 pub use types::{
     API_VERSION, Authorizer, CertProvisionMode, ClientConnection, Controller, Controllers, Debugging, KIND,
-    LeaderElection, LogFormat, LogLevel, Network, NodeLoss, OlderLevel, OperatorConfiguration, Scheduler,
-    SchedulerProfile, Server, Servers, TopologyAwareScheduling, WebhookServer,
+    LeaderElection, LogFormat, LogLevel, MetricsServer, Network, NodeLoss, OlderLevel, OperatorConfiguration,
+    Scheduler, SchedulerProfile, Server, Servers, TopologyAwareScheduling, WebhookServer,
 };
 pub use walk::check_keys;

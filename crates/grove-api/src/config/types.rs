@@ -114,7 +114,7 @@ pub struct Servers {
     /// Liveness and readiness.
     pub health_probes: Server,
     /// Metrics.
-    pub metrics: Server,
+    pub metrics: MetricsServer,
 }
 
 /// The admission server.
@@ -151,6 +151,19 @@ pub struct Server {
     pub bind_address: String,
     /// Port to listen on.
     pub port: u16,
+}
+
+/// The server of metrics.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MetricsServer {
+    /// Address to listen on; empty means all.
+    pub bind_address: String,
+    /// Port to listen on.
+    pub port: u16,
+    /// File with the bearer token that a client has to show; absent means that none is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<String>,
 }
 
 /// Profiling.

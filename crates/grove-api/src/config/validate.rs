@@ -17,6 +17,7 @@ use crate::{
 pub(super) fn check(config: &OperatorConfiguration, findings: &mut Findings) {
     leader_election(config, findings);
     listeners(config, findings);
+    token_file(config, findings);
     node_loss(config, findings);
 }
 
@@ -58,12 +59,27 @@ fn leader_election(config: &OperatorConfiguration, findings: &mut Findings) {
             findings.add(invalid(timing, "must be greater than 0"));
         }
     }
-    if lease.nanos <= renew.nanos && !findings.is_wrong(&renew.path) {
-        findings.add(invalid(&lease, "must be greater than renewDeadline"));
+    // Others see the lease in whole seconds, and wait for so long.
+    let waited = lease.nanos - lease.nanos % 1_000_000_000;
+    if waited <= renew.nanos && !findings.is_wrong(&renew.path) {
+        let detail = if lease.nanos <= renew.nanos {
+            "must be greater than renewDeadline"
+        } else {
+            "must be greater than renewDeadline when it is cut to whole seconds"
+        };
+        findings.add(invalid(&lease, detail));
     }
     // A try is put off by up to a fifth of the period, so that candidates do not all try at once.
     if renew.nanos * 5 <= retry.nanos * 6 && !findings.is_wrong(&retry.path) {
         findings.add(invalid(&renew, "must be greater than 1.2 times retryPeriod"));
+    }
+}
+
+/// The operator may start in any directory.
+fn token_file(config: &OperatorConfiguration, findings: &mut Findings) {
+    let path = Path::of(&["server", "metrics", "tokenFile"]);
+    if let Some(file) = config.server.metrics.token_file.as_deref().filter(|it| !it.starts_with('/')) {
+        findings.add(Error::invalid(path, file, "must be an absolute path"));
     }
 }
 

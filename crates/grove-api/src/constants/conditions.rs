@@ -177,6 +177,15 @@ pub const SETTINGS_IGNORED: &str = "SettingsIgnored";
 /// Reason of [`SETTINGS_IGNORED`].
 pub const NOT_IMPLEMENTED: &str = "NotImplemented";
 
+/// PodCliqueSet: it asks for more PodCliques or PodCliqueScalingGroups than one set may have; the message says what is not
+/// created. Present only while it does. Ours.
+pub mod size_limit_exceeded {
+    /// Condition type.
+    pub const TYPE: &str = "SizeLimitExceeded";
+    /// True.
+    pub const NOT_ALL_CREATED: &str = "NotAllCreated";
+}
+
 /// PodClique, PodGang, PodCliqueSet: the API server refuses pods. Present only while it does. Ours, named as
 /// ReplicaSets name theirs.
 pub const REPLICA_FAILURE: &str = "ReplicaFailure";

@@ -12,6 +12,8 @@ pub mod pod_clique {
     pub const POD_DELETE_FAILED: &str = "PodDeleteFailed";
     /// Warning. Ours.
     pub const NODE_LOST: &str = "NodeLost";
+    /// Warning: a node is not declared lost yet, because too many fail at once. Ours.
+    pub const NODE_LOSS_HELD: &str = "NodeLossHeld";
     /// Warning: a pod that was stuck on a lost node. Ours.
     pub const POD_REMOVED: &str = "PodRemovedByForce";
     /// Warning; also on a scaling group.

@@ -3,6 +3,7 @@
 
 use crate::{
     field::{Error, Errors, Path},
+    limits::MAX_POD_CLIQUES_PER_SET,
     messages,
     wire::{PodClique, PodCliqueScalingGroup},
 };
@@ -31,13 +32,21 @@ pub fn validate_pod_clique(clique: &PodClique) -> Errors {
     errors
 }
 
-/// Checks a PodCliqueScalingGroup.
-pub fn validate_scaling_group(group: &PodCliqueScalingGroup) -> Errors {
-    match group.spec.min_available {
-        Some(min) if group.spec.replicas != 0 && group.spec.replicas < min => {
-            let detail = format!("{} ({min})", messages::BETWEEN);
-            vec![Error::invalid(Path::of(&["spec", "replicas"]), group.spec.replicas, detail)]
-        }
-        _ => Errors::new(),
+/// Checks a PodCliqueScalingGroup, and what becomes of `old`. One that is beyond the cap already may be changed, as long as it
+/// does not grow.
+pub fn validate_scaling_group(group: &PodCliqueScalingGroup, old: Option<&PodCliqueScalingGroup>) -> Errors {
+    let (mut errors, path) = (Errors::new(), || Path::of(&["spec", "replicas"]));
+    let replicas = group.spec.replicas;
+    if let Some(min) = group.spec.min_available.filter(|min| replicas != 0 && replicas < *min) {
+        errors.push(Error::invalid(path(), replicas, format!("{} ({min})", messages::BETWEEN)));
     }
+    let total = |it: &PodCliqueScalingGroup| {
+        u64::try_from(it.spec.replicas).unwrap_or(0).saturating_mul(it.spec.clique_names.len() as u64)
+    };
+    let now = total(group);
+    if now > MAX_POD_CLIQUES_PER_SET && old.is_some_and(|old| now > total(old)) {
+        let detail = format!("{} (there would be {now} in this group alone)", messages::TOO_MANY_CLIQUES);
+        errors.push(Error::invalid(path(), replicas, detail));
+    }
+    errors
 }

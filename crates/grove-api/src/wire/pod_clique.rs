@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Condition, LostNode, RestartCount, Time, UnitRestart};
-use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_CLIQUES, MAX_LOST_NODES, MAX_METRICS, MAX_ROLE_NAME};
+use crate::limits::{MAX_CLIQUE_REPLICAS, MAX_LOST_NODES, MAX_METRICS, MAX_PARENTS, MAX_ROLE_NAME};
 
 /// What a PodClique should be; also the `spec` of a clique template.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
@@ -42,7 +42,7 @@ pub struct PodCliqueSpec {
     /// Cliques that have to be ready before pods of this one start. Only read with the startup type
     /// CliqueStartupTypeExplicit. Cannot be changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = MAX_CLIQUES))]
+    #[schemars(length(max = MAX_PARENTS))]
     pub starts_after: Vec<String>,
 
     /// Autoscaling of this clique. Not for members of a scaling group, which scale as a whole.

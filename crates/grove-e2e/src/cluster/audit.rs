@@ -21,7 +21,7 @@ pub struct Write {
     pub namespace: String,
     /// Name of the object; empty where the server made it up.
     pub name: String,
-    /// Who asked.
+    /// Who asked, or for whom an admin asked.
     pub user: String,
     /// Program that asked.
     pub user_agent: String,
@@ -69,6 +69,7 @@ struct Entry {
     #[serde(default)]
     user_agent: String,
     user: User,
+    impersonated_user: Option<User>,
     object_ref: Option<ObjectRef>,
     response_status: Option<ResponseStatus>,
     #[serde(default)]
@@ -215,7 +216,7 @@ fn entry_of(line: &str) -> Option<(bool, Write)> {
         resource: object.full_resource(),
         namespace: object.namespace,
         name: object.name,
-        user: entry.user.username,
+        user: entry.impersonated_user.unwrap_or(entry.user).username,
         user_agent: entry.user_agent,
         code: entry.response_status.and_then(|it| it.code).unwrap_or_default(),
     };
@@ -253,6 +254,13 @@ mod tests {
         assert_eq!(parse(&line("dryRun=All")), None);
         assert!(entry_of(&line("dryRun=All")).unwrap().0);
         assert_eq!(parse(&line("pretty=1")).unwrap().what(), "create pods");
+    }
+
+    #[test]
+    fn an_impersonated_user_is_who_asked() {
+        let line = r#"{"verb":"create","user":{"username":"admin"},"impersonatedUser":{"username":"tenant"},
+            "objectRef":{"resource":"pods","namespace":"n"}}"#;
+        assert_eq!(parse(line).unwrap().user, "tenant");
     }
 
     #[test]

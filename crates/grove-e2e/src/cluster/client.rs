@@ -20,9 +20,19 @@ const IN_FLIGHT: usize = 1024;
 
 /// A client by a kubeconfig file.
 pub async fn client(kubeconfig: &Path) -> Result<Client> {
+    build(kubeconfig, None).await
+}
+
+/// A client that the API server takes for this user; the file has to be an admin's.
+pub async fn client_as(kubeconfig: &Path, user: &str) -> Result<Client> {
+    build(kubeconfig, Some(user.to_owned())).await
+}
+
+async fn build(kubeconfig: &Path, user: Option<String>) -> Result<Client> {
     let file = Kubeconfig::read_from(kubeconfig)?;
     let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
     config.default_retry = false;
+    config.auth_info.impersonate = user;
     let reads = RetryLayer::new(Reads(RetryPolicy::default()));
     let builder =
         ClientBuilder::try_from(config)?.with_layer(&BufferLayer::new(IN_FLIGHT)).with_layer(&reads);

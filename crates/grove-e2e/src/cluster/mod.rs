@@ -29,7 +29,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub(crate) use self::ports::free as free_ports;
 pub use self::{
     audit::{Request, Tail, Write, writes},
-    client::client,
+    client::{client, client_as},
     gates::Gates,
     link::Link,
     programs::{Programs, repository},

@@ -21,12 +21,19 @@ use crate::cluster::Scheduler;
 pub(super) async fn clean(context: &mut Context) -> Result<()> {
     context.cluster.restore().await?;
     let client = context.client();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    // A scenario may have made more, called after its own.
+    let own = |name: &str| name == context.namespace || name.starts_with(&format!("{}-", context.namespace));
+    let all = namespaces.list_metadata(&ListParams::default()).await?.items;
+    let own: Vec<String> = all.iter().map(ResourceExt::name_any).filter(|it| own(it)).collect();
     if context.end_operator().await? {
         // With what the next operator would work on.
-        remove::<PodCliqueSet>(&client, &context.namespace).await?;
-        remove::<PodCliqueScalingGroup>(&client, &context.namespace).await?;
-        remove::<PodClique>(&client, &context.namespace).await?;
-        remove::<PodGang>(&client, &context.namespace).await?;
+        for namespace in &own {
+            remove::<PodCliqueSet>(&client, namespace).await?;
+            remove::<PodCliqueScalingGroup>(&client, namespace).await?;
+            remove::<PodClique>(&client, namespace).await?;
+            remove::<PodGang>(&client, namespace).await?;
+        }
         let topologies: Api<ClusterTopologyBinding> = Api::all(client.clone());
         topologies.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
         // With what it said of backends: the next one says it anew. A scenario may have taken the kind away.
@@ -42,13 +49,8 @@ pub(super) async fn clean(context: &mut Context) -> Result<()> {
     let gone = |pods: &[super::PodState]| pods.is_empty();
     context.expect("all pods are gone", gone).await?;
 
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    // A scenario may have made more, called after its own.
-    let own = |name: &str| name == context.namespace || name.starts_with(&format!("{}-", context.namespace));
-    for namespace in namespaces.list_metadata(&ListParams::default()).await?.items {
-        if own(&namespace.name_any()) {
-            namespaces.delete(&namespace.name_any(), &DeleteParams::default()).await?;
-        }
+    for namespace in &own {
+        namespaces.delete(namespace, &DeleteParams::default()).await?;
     }
 
     if context.take_hall().is_some() {

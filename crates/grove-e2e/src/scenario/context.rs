@@ -88,6 +88,11 @@ impl Context {
         Ok(&mut self.operator.as_mut().context("no operator was started")?.0)
     }
 
+    /// The operator, to be asked.
+    pub fn operator_ref(&self) -> Result<&Operator> {
+        Ok(&self.operator.as_ref().context("no operator was started")?.0)
+    }
+
     /// The history of gangs, since the operator was started for the first time.
     pub fn gangs(&self) -> Result<&WatchLog<GangState>> {
         Ok(&self.operator.as_ref().context("no operator was started")?.1)

@@ -6,6 +6,7 @@ mod eventually;
 mod evidence;
 mod queue;
 mod report;
+mod retry;
 mod run;
 mod skips;
 mod states;

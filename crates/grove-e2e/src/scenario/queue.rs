@@ -29,11 +29,18 @@ struct Waiting {
 impl Queue {
     /// Everything that is to be run, in the order of the table.
     pub(super) fn new(runs: impl IntoIterator<Item = (Kind, &'static Scenario)>) -> Self {
-        let mut waiting: BTreeMap<Kind, Waiting> = BTreeMap::new();
+        let queue = Self { waiting: Mutex::default() };
+        queue.refill(runs);
+        queue
+    }
+
+    /// Everything that is to be run next, after all workers have ended: on fresh clusters.
+    pub(super) fn refill(&self, runs: impl IntoIterator<Item = (Kind, &'static Scenario)>) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.clear();
         for (kind, scenario) in runs {
             waiting.entry(kind).or_default().scenarios.push_back(scenario);
         }
-        Self { waiting: Mutex::new(waiting) }
     }
 
     /// The kinds of clusters that are needed.
@@ -92,6 +99,16 @@ mod tests {
         assert_eq!(queue.kinds(), [KUBE, KAI]);
         assert_eq!([queue.open_cluster(), queue.open_cluster()], [Some(KUBE), Some(KAI)]);
         assert_eq!(queue.open_cluster(), None);
+    }
+
+    #[test]
+    fn a_refilled_queue_opens_clusters_again() {
+        let queue = queue(1, 0);
+        assert_eq!(queue.open_cluster(), Some(KUBE));
+        assert!(queue.next(KUBE).is_some());
+        queue.refill([(KUBE, &ONE)]);
+        assert_eq!(queue.open_cluster(), Some(KUBE));
+        assert!(queue.next(KUBE).is_some());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::{
     Context, Scenario, Skip, cleanup, evidence,
     queue::{Kind, Queue},
     report::{Ending, Tally, record},
+    retry::{self, Retry},
     skips, tier,
 };
 use crate::{
@@ -40,6 +41,8 @@ pub struct Selection {
     pub whole: bool,
     /// The page on which the outcome of the whole matrix is noted.
     pub record: Option<PathBuf>,
+    /// How often scenarios that failed are run again.
+    pub retry: u8,
 }
 
 impl Selection {
@@ -74,7 +77,8 @@ pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Resul
         let kinds = scenario.on.iter().filter(|kind| selection.takes(scenario, **kind));
         kinds.map(move |kind| (*kind, scenario))
     });
-    let queue = Queue::new(runs);
+    let planned: Vec<(Kind, &'static Scenario)> = runs.collect();
+    let queue = Queue::new(planned.iter().copied());
     let mut programs = BTreeMap::new();
     for (scheduler, _) in queue.kinds() {
         if let Entry::Vacant(unknown) = programs.entry(scheduler) {
@@ -83,10 +87,29 @@ pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Resul
     }
     let folder = selection.folder.clone();
     let run = Arc::new(Run { queue, programs, tally: Mutex::default(), folder });
-    let workers = (1..=selection.clusters).map(|number| tokio::spawn(work(Arc::clone(&run), number)));
     let mut ledger = Ledger::default();
-    for part in try_join_all(workers).await.context("a scenario panicked")? {
-        ledger.add(part);
+    for pass in 0.. {
+        // Numbers go on, so that a retry does not overwrite the logs of the failure.
+        let numbers = (pass * selection.clusters + 1)..=((pass + 1) * selection.clusters);
+        let workers = numbers.map(|number| tokio::spawn(work(Arc::clone(&run), number)));
+        for part in try_join_all(workers).await.context("a scenario panicked")? {
+            ledger.add(part);
+        }
+        let decision = {
+            let tally = run.tally.lock().unwrap_or_else(PoisonError::into_inner);
+            retry::decide(&planned, tally.failures(), pass, selection.retry)
+        };
+        match decision {
+            Retry::Done => break,
+            Retry::TooMany(count) => {
+                anstream::println!("---- no retry: {count} failures are too many to be chance");
+                break;
+            }
+            Retry::Again(again) => {
+                anstream::println!("---- retry of {} scenarios on fresh clusters", again.len());
+                run.queue.refill(again);
+            }
+        }
     }
     if !ledger.is_empty() && selection.whole {
         anstream::println!("{}", ledger.summary());

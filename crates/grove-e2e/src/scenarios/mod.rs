@@ -16,6 +16,7 @@ mod start_order;
 #[path = "../../../grove-api/tests/rules/table.rs"]
 #[allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "test support; unit tests use more of it")]
 mod table;
+mod tenant;
 mod termination;
 mod topology;
 mod up;
@@ -43,6 +44,7 @@ pub const ALL: &[&[Scenario]] = &[
     TABLE,
     admission::TABLE,
     rights::TABLE,
+    tenant::TABLE,
     start_order::TABLE,
     backends::TABLE,
     backends::GANGS,

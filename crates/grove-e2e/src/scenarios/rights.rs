@@ -1,6 +1,7 @@
 //! What an installation contains: rights that are enough and not more, pods that any namespace takes, objects that can be
 //! applied again and again.
 
+mod pod_changes;
 mod users;
 
 use std::{path::Path, process::Stdio};
@@ -32,6 +33,7 @@ use crate::{
 pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("rights_and_no_more", |context| Box::pin(and_no_more(context))),
     Scenario::on_kube("rights_users_have_built_in_roles", |context| Box::pin(users::built_in_roles(context))),
+    Scenario::on_kube("rights_pod_changes", |context| Box::pin(pod_changes::pod_changes(context))),
     Scenario::on_kube("rights_manifests_apply", |context| Box::pin(manifests_apply(context))),
 ];
 
@@ -44,7 +46,6 @@ const FORBIDDEN: &[(&str, &str, &str, &str, &str)] = &[
     ("delete", "", "secrets", NAMESPACE, "grove-webhook-server-cert"),
     ("create", "", "secrets", "default", ""),
     ("get", "", "configmaps", NAMESPACE, "any"),
-    ("get", "", "nodes", "", "any"),
     ("patch", "", "nodes", "", "any"),
     ("create", "", "serviceaccounts", "default", ""),
     ("create", "", "serviceaccounts/token", NAMESPACE, "grove-operator"),
@@ -123,7 +124,9 @@ async fn remove_cluster_wide(client: &Client, text: &str) -> Result<()> {
     account::remove_webhooks(client).await?;
     for object in objects::parse(text)? {
         let kind = object["kind"].as_str().unwrap_or_default();
-        if ["ClusterRole", "ClusterRoleBinding", "PriorityClass"].contains(&kind) {
+        if ["ClusterRole", "ClusterRoleBinding", "PriorityClass"].contains(&kind)
+            || kind.starts_with("ValidatingAdmissionPolicy")
+        {
             delete(client, object).await?;
         }
     }

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use grove_runtime::listener::{Connection, Limits, Phase};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
@@ -10,10 +11,8 @@ use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 use tracing::warn;
 
 use super::{
-    connections::{Connection, Phase},
     desk::{Answer, Desk, Doubt, Reply},
     live::LiveTopology,
-    server::Limits,
 };
 
 /// Larger bodies are read a few at a time. Reviews of ordinary sets are smaller.
@@ -24,6 +23,8 @@ const LARGE_AT_ONCE: usize = 8;
 const JUDGED_AT_ONCE: usize = 4;
 /// Topologies that the API server is asked for at the same time: whoever names those that do not exist must not keep it busy.
 const LOOKED_UP_AT_ONCE: usize = 4;
+/// The part of the time for an answer in which the API server has to say whether a topology exists.
+const LOOKUP_SHARE: f64 = 0.4;
 
 /// What all connections share.
 pub(super) struct Intake {
@@ -46,13 +47,13 @@ impl Intake {
     /// Answers one request of a connection.
     pub(super) async fn handle(
         &self,
-        connection: &Connection,
+        connection: Arc<Connection>,
         request: Request<Incoming>,
     ) -> Response<Full<Bytes>> {
         connection.enter(Phase::Receiving);
         let path = request.uri().path().to_owned();
-        let answer = self.answer(connection, &path, request).await;
-        let response = match answer {
+        let answer = self.answer(&connection, &path, request).await;
+        match answer {
             Ok(Answer { code, body }) => response(code, "application/json", body),
             Err(Refusal(code, text)) => {
                 warn!(path, code = code.as_u16(), "{text}");
@@ -61,9 +62,7 @@ impl Intake {
                 response.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("close"));
                 response
             }
-        };
-        connection.enter(Phase::Idle);
-        response
+        }
     }
 
     async fn answer(
@@ -133,7 +132,7 @@ impl Intake {
             let _turn = self.looked_up.acquire().await.ok();
             self.desk.look_up(topology).await
         };
-        let found = timeout(self.limits.lookup_time, asking).await;
+        let found = timeout(self.limits.answer_time.mul_f64(LOOKUP_SHARE), asking).await;
         found.unwrap_or_else(|_| {
             warn!(topology, "the API server did not say in time whether a topology exists");
             None

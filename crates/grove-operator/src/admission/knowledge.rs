@@ -6,7 +6,13 @@ use grove_api::{
     config::Loaded,
     constants::{annotations, labels, webhooks},
     validation::{Environment, Scheduler, Schedulers},
-    wire::PodClique,
+    wire::{PodClique, PodCliqueSet},
+};
+use grove_ownership::OwnerKey;
+use grove_plan::{
+    allotment::wanted_cliques,
+    facts::index_label,
+    layout::{count, group_minimum, group_named, set_name},
 };
 use kube::Client;
 use serde_json::Value;
@@ -14,7 +20,7 @@ use serde_json::Value;
 use super::{
     live::{self, Lookup},
     review::{Operation, Request},
-    scaling::Scaled,
+    scaling::{Scaled, ScaledSet},
     scheduling::{Scheduling, named, scheduling},
 };
 use crate::{
@@ -148,7 +154,8 @@ impl Cluster {
         let autoscaler = autoscaler.map(|it| (it.spec.min_replicas.unwrap_or(1), it.spec.max_replicas));
         let clique = seen.cliques.cache.get(namespace, name);
         let Some(clique) = clique.filter(|_| path == webhooks::CLIQUE_VALIDATING.path) else {
-            return Scaled { autoscaler, ..Scaled::default() };
+            let set = self.scaled_set(namespace, name).filter(|_| path == webhooks::GROUP_VALIDATING.path);
+            return Scaled { autoscaler, set, ..Scaled::default() };
         };
         let group = label(&clique.metadata, labels::SCALING_GROUP).map(str::to_owned);
         let of_group = group.as_ref().map(|it| seen.cliques_by_group.get(&joined(namespace, it)));
@@ -159,13 +166,34 @@ impl Cluster {
             (it.metadata.name.clone().unwrap_or_default(), it.spec.replicas.unwrap_or_default())
         };
         let siblings = of_group.iter().flatten().filter(is_sibling).map(sized).collect();
-        Scaled { group, siblings, autoscaler }
+        Scaled { group, siblings, autoscaler, set: None }
+    }
+
+    /// The set of a scaling group.
+    fn scaled_set(&self, namespace: &str, name: &str) -> Option<ScaledSet> {
+        let seen = &self.grove.seen;
+        let group = seen.groups.cache.get(namespace, name)?;
+        let set = seen.set_of(&group.metadata)?;
+        let replica = index_label(group.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX)?;
+        let config = group_named(&set, replica, name)?;
+        let groups = seen.groups.of_owner(&OwnerKey::of(set.as_ref()));
+        let groups = groups.iter().map(|it| (it.metadata.name.as_deref().unwrap_or_default(), it.as_ref()));
+        let (minimum, members) = (group_minimum(config), config.clique_names.len() as u64);
+        let further = u64::from(count(group.spec.replicas).saturating_sub(minimum));
+        let all = wanted_cliques(&set, &groups.collect());
+        Some(ScaledSet {
+            name: set_name(&set).to_owned(),
+            others: all.saturating_sub(further.saturating_mul(members)),
+            minimum,
+            members,
+        })
     }
 
     /// A set that names no scheduler stays with the one that its gangs have, whatever the default is now.
     fn scheduler_of_gangs(&self, request: &Request) -> Option<String> {
         let uid = request.old_object.pointer("/metadata/uid")?.as_str()?;
-        let gangs = self.grove.seen.gangs.of_owner(uid);
+        let set = OwnerKey::of_kind::<PodCliqueSet>(&request.namespace, uid);
+        let gangs = self.grove.seen.gangs.of_owner(&set);
         gangs.iter().find_map(|it| label(&it.metadata, labels::SCHEDULER_NAME)).map(str::to_owned)
     }
 }

@@ -11,6 +11,7 @@ use grove_api::{
     wire::{ClusterTopologyBinding, PodCliqueSet, TopologyLevel},
 };
 use grove_plan::topology::topology_name;
+use grove_runtime::object_name::is_dns_subdomain;
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject},
@@ -22,9 +23,6 @@ use super::{
     verdict::Verdict,
 };
 use crate::kueue::decoded;
-
-/// Longest name of an object.
-const LONGEST_NAME: usize = 253;
 
 /// A topology as the API server has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,18 +57,8 @@ pub(super) fn unknown_topology(request: &Request, verdict: &Verdict) -> Option<S
         return None;
     }
     let set: PodCliqueSet = serde_json::from_value(without_nulls(&request.object)).ok()?;
-    topology_name(&set).filter(|it| is_object_name(it)).map(str::to_owned)
-}
-
-/// Whether a text can be the name of an object. It becomes a part of a path: a user must not choose what else is read there.
-fn is_object_name(text: &str) -> bool {
-    let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-' || it == b'.';
-    let is_edge = |it: Option<&u8>| it.is_some_and(|it| it.is_ascii_lowercase() || it.is_ascii_digit());
-    let bytes = text.as_bytes();
-    bytes.len() <= LONGEST_NAME
-        && bytes.iter().copied().all(is_inner)
-        && is_edge(bytes.first())
-        && is_edge(bytes.last())
+    // It becomes a part of a path: a user must not choose what else is read there.
+    topology_name(&set).filter(|it| is_dns_subdomain(it)).map(str::to_owned)
 }
 
 /// Asks the API server. `kueue` is the kind of Kueue's Topologies, where they are served.

@@ -1,13 +1,12 @@
 //! Admission: what the API server asks before it stores an object.
 //!
-//! In the order data flows: `server` accepts connections and `connections` bounds them; `intake` reads a review within
+//! In the order data flows: `server` accepts connections, bounded by [`grove_runtime::listener`]; `intake` reads a review within
 //! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
 //! functions of the request and of `knowledge`; `scaling` is about the replicas of cliques and groups; `scheduling` is what a
 //! set's scheduler adds; `verdict` is the answer. No handler asks the API server; before a set is refused for a topology that
 //! is in no cache, `intake` does (`live`), and the handler judges again.
 
 mod authorizer;
-mod connections;
 mod defaulting;
 mod desk;
 mod intake;
@@ -23,14 +22,16 @@ mod validation;
 mod verdict;
 
 pub(crate) use self::knowledge::Cluster;
+pub use grove_runtime::listener::Limits;
+
 pub use self::{
     authorizer::Authorizer,
     desk::Desk,
     knowledge::{Knowledge, Owner, Snapshot},
     live::{LiveTopology, Lookup},
     review::{Operation, Request},
-    scaling::Scaled,
+    scaling::{Scaled, ScaledSet},
     scheduling::Scheduling,
-    server::{Limits, serve},
+    server::serve,
     verdict::Verdict,
 };

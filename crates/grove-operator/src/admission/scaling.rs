@@ -1,6 +1,9 @@
 //! Changes of `replicas` of PodCliques and PodCliqueScalingGroups, by `/scale` too: what the user should know of them.
 
-use grove_api::field::{Error, Path};
+use grove_api::{
+    field::{Error, Path},
+    limits::MAX_POD_CLIQUES_PER_SET,
+};
 use serde_json::Value;
 
 use super::{
@@ -18,6 +21,29 @@ pub struct Scaled {
     pub siblings: Vec<(String, i32)>,
     /// Lower and upper bound of the autoscaler that it has.
     pub autoscaler: Option<(i32, i32)>,
+    /// Of a group: what its set consists of.
+    pub set: Option<ScaledSet>,
+}
+
+/// The set of a scaling group whose replicas change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScaledSet {
+    /// Its name.
+    pub name: String,
+    /// PodCliques that it asks for besides those of the group beyond its minimum.
+    pub others: u64,
+    /// The minimum of the group.
+    pub minimum: u32,
+    /// PodCliques of one replica of the group.
+    pub members: u64,
+}
+
+impl ScaledSet {
+    /// PodCliques that it asks for where the group has so many replicas.
+    fn cliques(&self, replicas: i64) -> u64 {
+        let further = u64::try_from(replicas).unwrap_or(0).saturating_sub(self.minimum.into());
+        self.others.saturating_add(further.saturating_mul(self.members))
+    }
 }
 
 /// Answers a change of an object that scales. Whatever does not change its replicas passes.
@@ -33,6 +59,17 @@ pub(super) fn scale(request: &Request, snapshot: &Snapshot) -> Verdict {
             "a clique of a scaling group cannot be scaled to zero by itself: kubectl scale pcsg/{group} --replicas=0"
         );
         return Verdict::of(vec![Error::invalid(path(), 0, detail)]);
+    }
+    if let Some(set) = scaled.set.as_ref().filter(|_| new > old)
+        && set.cliques(new) > MAX_POD_CLIQUES_PER_SET
+    {
+        let detail = format!(
+            "set {} would have {} PodCliques, and may have {MAX_POD_CLIQUES_PER_SET}: scale other groups or the set in first, or \
+             split the set",
+            set.name,
+            set.cliques(new)
+        );
+        return Verdict::of(vec![Error::invalid(path(), new, detail)]);
     }
     let mut warnings = Vec::new();
     let unlike = scaled.siblings.iter().find(|it| i64::from(it.1) != new);

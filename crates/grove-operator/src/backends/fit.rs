@@ -28,7 +28,7 @@ type Plan = Result<Planned, String>;
 /// What the scheduler called `name` says of a set; in an update, what the old set did not have already.
 ///
 /// The set keeps Grove's own rules: of one that does not, nobody knows how large its gangs are.
-pub(crate) fn fit(
+pub fn fit(
     set: &PodCliqueSet,
     old: Option<&PodCliqueSet>,
     topology: Option<&Topology>,

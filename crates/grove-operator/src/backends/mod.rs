@@ -13,11 +13,10 @@ mod state;
 mod supervise;
 mod tree;
 
-pub use self::metrics::BackendMetrics;
 pub(crate) use self::metrics::Operation;
+pub use self::{fit::fit, metrics::BackendMetrics, tree::tree_of};
 pub(crate) use self::{
-    fit::{fit, passed_over},
+    fit::passed_over,
     state::{Backends, Epochs, OwnTopology, Readiness, Ready},
     supervise::{Surroundings, supervise},
-    tree::tree_of,
 };

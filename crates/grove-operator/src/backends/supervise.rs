@@ -10,6 +10,7 @@ use std::{
 
 use futures::{FutureExt as _, StreamExt as _};
 use grove_api::constants::annotations;
+use grove_ownership::OwnerKey;
 use grove_probe::{is_served, probe};
 use grove_runtime::{Applier, Cache, Changed, InformerMetrics, Writer, differ_in_status_only};
 use grove_scheduler::{Probe, Probed, ResourceUse, Uses};
@@ -42,7 +43,7 @@ const FILL: Duration = Duration::from_secs(30);
 const GATHER: Duration = Duration::from_millis(500);
 
 /// Who is told of a change of an owner's object.
-type OnChange = Arc<dyn Fn(&str, Changed) + Send + Sync>;
+type OnChange = Arc<dyn Fn(&OwnerKey, Changed) + Send + Sync>;
 
 /// What supervision works with.
 #[derive(Clone)]
@@ -53,7 +54,7 @@ pub(crate) struct Surroundings {
     pub(crate) informers: InformerMetrics,
     pub(crate) metrics: BackendMetrics,
     pub(crate) backends: Arc<Backends>,
-    /// Called with the UID of an owner when an object of it changed.
+    /// Called with an owner when an object of it changed.
     pub(crate) changed: OnChange,
     /// Who else is told when definitions of these names come, go or change.
     pub(crate) also: Vec<(BTreeSet<String>, Arc<Notify>)>,

@@ -8,7 +8,7 @@ use grove_scheduler::{
 };
 
 /// The tree of the gang at `place` of a set.
-pub(crate) fn tree_of(set: &PodCliqueSet, gang: &PodGang, place: Place<'_>) -> Result<Gang, Malformed> {
+pub fn tree_of(set: &PodCliqueSet, gang: &PodGang, place: Place<'_>) -> Result<Gang, Malformed> {
     let mut tree = from_pod_gang(gang)?;
     let members = layout::cliques_of(set, place).unwrap_or_default();
     for clique in &members {

@@ -6,14 +6,15 @@ use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueSet, PodGang},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{
     facts::Tally,
     gang::is_initialized,
     layout::{self, Place, count},
 };
 
-use super::{Grove, clique::gang_place, uid};
-use crate::seen::{controller_uid, label};
+use super::{Grove, clique::gang_place};
+use crate::seen::label;
 
 impl Grove {
     /// How many pods there may be: none before the gang, and the minimum while other cliques of the gang lack theirs.
@@ -51,7 +52,7 @@ impl Grove {
         wanted.retain(|it| !zero.contains(&it.name));
         let pods_of = |name: &str| {
             let clique = self.seen.cliques.cache.get(namespace, name);
-            clique.map(|it| self.seen.pods_of(uid(it.as_ref()))).unwrap_or_default()
+            clique.map(|it| self.seen.pods_of(&it)).unwrap_or_default()
         };
         let mut others_have_it = true;
         for member in &wanted {
@@ -93,7 +94,7 @@ impl Grove {
     pub(super) fn can_be_made(&self, set: &PodCliqueSet, gang: &str) -> bool {
         self.seen.gangs.cache.get(layout::set_namespace(set), gang).is_some_and(|gang| {
             gang.metadata.deletion_timestamp.is_none()
-                && controller_uid(&gang.metadata) == set.metadata.uid.as_deref()
+                && OwnerKey::of(set).controls(&gang.metadata)
                 && self.why_no_pods(set, &gang).is_none()
         })
     }

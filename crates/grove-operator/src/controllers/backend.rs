@@ -38,19 +38,27 @@ impl Grove {
             let mut news = self.backends.news();
             self.seen.backends.synced().await;
             loop {
-                for name in self.backends.names() {
-                    self.queues.backends.add(name.to_owned());
-                }
-                // Also those of no backend that is compiled in.
-                for object in self.seen.backends.list() {
-                    self.backend_changed(None, Some(&object));
-                }
+                self.look_at_backends();
                 if news.changed().await.is_err() {
                     return;
                 }
             }
         };
         stop.run_until_cancelled(following).await;
+    }
+
+    /// Has all backends looked at, where their objects are known.
+    pub(crate) fn look_at_backends(&self) {
+        if !self.seen.backends.is_synced() {
+            return;
+        }
+        for name in self.backends.names() {
+            self.queues.backends.add(name.to_owned());
+        }
+        // Also those of no backend that is compiled in.
+        for object in self.seen.backends.list() {
+            self.backend_changed(None, Some(&object));
+        }
     }
 
     pub(crate) async fn reconcile_backend(&self, name: String) -> Result<Outcome, Error> {

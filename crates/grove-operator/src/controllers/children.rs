@@ -1,18 +1,20 @@
 //! Carries out what was decided about children. Knows no policy.
 
-use futures::{StreamExt, stream};
+use futures::StreamExt;
 use grove_api::wire::{LastError, PodClique, PodCliqueScalingGroup, PodGang, Time};
-use grove_plan::children::{Action, Blocked, Child, Kind};
-use grove_runtime::{Cache, Cached, Delete, Deleted, WriteError};
+use grove_ownership::OwnerKey;
+use grove_plan::children::{Action, Batch, Blocked, Child, ChildPlan, Kind};
+use grove_runtime::{Cache, Cached, Delete, Deleted, WriteError, Writer};
 use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service};
 use kube::Resource;
 use serde_json::{Value, json};
 
 use super::{Grove, IN_FLIGHT, version};
-use crate::{error::Error, seen::controller_uid};
+use crate::error::Error;
 
-/// Changes that one reconcile makes; a set with more is looked at again at once, and sees what happened meanwhile.
-pub(super) const BATCH: usize = 512;
+/// Children that are planned, and created or changed, at a time; as many may be deleted. A set with more is looked at again at
+/// once, and sees what happened meanwhile.
+const BATCH: usize = 512;
 /// Batches of one reconcile, so that it stays within its deadline.
 pub(super) const ROUNDS: usize = 16;
 
@@ -21,13 +23,14 @@ impl Grove {
     pub(super) async fn carry_out<K: Resource<DynamicType = ()>>(
         &self,
         owner: &K,
-        actions: &[Action],
+        actions: Vec<Action>,
         blocked: &[Blocked],
     ) -> Result<(), Error> {
         let namespace = owner.meta().namespace.as_deref().unwrap_or_default();
-        let mut done = Vec::new();
+        let (mut done, planned) = (Vec::new(), actions.len());
         let mut failed: Option<(Action, WriteError)> = None;
-        let mut results = stream::iter(actions.iter().cloned())
+        let mut results = self
+            .unless_stopping(actions)
             .map(|action| async move {
                 let result = self.change(namespace, &action).await;
                 (action, result)
@@ -60,10 +63,42 @@ impl Grove {
         if news {
             self.wake_status_of(owner);
         }
+        let is_left = failed.is_none() && done.len() < planned;
         match (failed, blocked.first()) {
             (Some((_, error)), _) => Err(error.into()),
+            _ if is_left => Err(Error::Stopping),
             (None, Some(blocked)) => Err(Error::Blocked(blocked.message())),
             (None, None) => Ok(()),
+        }
+    }
+
+    /// How much of the children of the object with this UID is planned now.
+    pub(super) fn batch(&self, owner: &str) -> Batch {
+        Batch { size: BATCH, skip: self.memory.skipped(owner) }
+    }
+
+    /// Carries out a plan that was made for a batch. Whether there is nothing more to do: else it is planned again.
+    ///
+    /// What failed is not planned again before all others had their turn: what is refused for ever does not keep them waiting.
+    pub(super) async fn carry_out_batch<K: Resource<DynamicType = ()>>(
+        &self,
+        owner: &K,
+        plan: &mut ChildPlan,
+    ) -> Result<bool, Error> {
+        let (id, actions) = (super::uid(owner), std::mem::take(&mut plan.actions));
+        let (skip, count) = (self.memory.skipped(id), actions.len());
+        let result = self.carry_out(owner, actions, &plan.blocked).await;
+        let next = match &result {
+            Err(Error::Blocked(_)) => skip,
+            Err(_) if plan.more => skip.saturating_add(count),
+            Ok(()) if count > 0 => skip,
+            _ => 0,
+        };
+        self.memory.skip(id, next);
+        match result {
+            // What is in the way of one child is not in the way of those that are planned next.
+            Err(Error::Blocked(_)) if plan.more && count > 0 => Ok(false),
+            result => result.map(|()| !plan.more),
         }
     }
 
@@ -88,6 +123,7 @@ impl Grove {
                 Child::Group(it) => self.create(&seen.groups.cache, namespace, it).await,
                 Child::Gang(it) => self.create(&seen.gangs.cache, namespace, it).await,
             },
+            Action::CreateClique(draft) => self.create(&seen.cliques.cache, namespace, &draft.object()).await,
             Action::Patch { kind, name, patch } => match kind {
                 Kind::Service => self.patch(&seen.services.cache, namespace, name, patch).await,
                 Kind::Autoscaler => self.patch(&seen.autoscalers.cache, namespace, name, patch).await,
@@ -116,30 +152,13 @@ impl Grove {
         namespace: &str,
         object: &K,
     ) -> Result<(), WriteError> {
-        match self.writer.create(namespace, object).await {
-            Ok(created) => {
-                cache.written(created);
-                Ok(())
-            }
-            // Somebody took off the labels by which we watch, or it is somebody else's, which the next look then sees.
-            Err(error) if error.is_already_exists() => {
-                let name = object.meta().name.as_deref().unwrap_or_default();
-                let Some(existing) = self.writer.get::<K>(namespace, name).await? else { return Err(error) };
-                if controller_uid(existing.meta()) == controller_uid(object.meta()) {
-                    let patch = json!({ "metadata": { "labels": object.meta().labels } });
-                    cache.written(self.writer.patch(namespace, name, &patch).await?);
-                    return Ok(());
-                }
-                cache.written(existing);
-                Err(error)
-            }
-            Err(error) => {
-                if error.is_namespace_terminating() {
-                    self.memory.namespace_ends(namespace);
-                }
-                Err(error)
-            }
+        let (writer, cache, object) = (self.writer.clone(), cache.clone(), object.clone());
+        let place = namespace.to_owned();
+        let result = self.writes.run(async move { create(&writer, &cache, &place, &object).await }).await;
+        if result.as_ref().is_err_and(WriteError::is_namespace_terminating) {
+            self.memory.namespace_ends(namespace);
         }
+        result
     }
 
     /// A patch that changes nothing would be sent at every look, because the wish and what the server makes of it never
@@ -160,11 +179,17 @@ impl Grove {
         if self.memory.has_no_effect(id, was, &text) {
             return Ok(());
         }
-        let after: K = self.writer.patch(namespace, name, patch).await?;
-        if before.is_some() && version(&after) == was {
+        let (writer, cache, patch) = (self.writer.clone(), cache.clone(), patch.clone());
+        let (namespace, name) = (namespace.to_owned(), name.to_owned());
+        let after = self.writes.run(async move {
+            let after: K = writer.patch(&namespace, &name, &patch).await?;
+            let now = version(&after).to_owned();
+            cache.written(after);
+            Ok::<_, WriteError>(now)
+        });
+        if after.await? == was && before.is_some() {
             self.memory.had_no_effect(id, was, text);
         }
-        cache.written(after);
         Ok(())
     }
 
@@ -186,14 +211,41 @@ impl Grove {
         uid: &str,
         how: Delete,
     ) -> Result<(), WriteError> {
-        match self.writer.delete::<K>(namespace, name, uid, how).await? {
-            Deleted::Gone => cache.gone(namespace, name, uid),
-            Deleted::Accepted(object) => {
-                cache.written(object);
+        let (writer, cache) = (self.writer.clone(), cache.clone());
+        let (namespace, name, uid) = (namespace.to_owned(), name.to_owned(), uid.to_owned());
+        let deletion = async move {
+            match writer.delete::<K>(&namespace, &name, &uid, how).await? {
+                Deleted::Gone => cache.gone(&namespace, &name, &uid),
+                Deleted::Accepted(object) => drop(cache.written(object)),
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        self.writes.run(deletion).await
     }
+}
+
+async fn create<K: Cached + serde::Serialize>(
+    writer: &Writer,
+    cache: &Cache<K>,
+    namespace: &str,
+    object: &K,
+) -> Result<(), WriteError> {
+    match writer.create(namespace, object).await {
+        Ok(created) => drop(cache.written(created)),
+        // Somebody took off the labels by which we watch, or it is somebody else's, which the next look then sees.
+        Err(error) if error.is_already_exists() => {
+            let name = object.meta().name.as_deref().unwrap_or_default();
+            let Some(existing) = writer.get::<K>(namespace, name).await? else { return Err(error) };
+            if OwnerKey::of_controller(existing.meta()) != OwnerKey::of_controller(object.meta()) {
+                cache.written(existing);
+                return Err(error);
+            }
+            let patch = json!({ "metadata": { "labels": object.meta().labels } });
+            cache.written(writer.patch(namespace, name, &patch).await?);
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 /// Whether a failure only says that the cache is behind.
@@ -204,6 +256,7 @@ fn is_passing(error: &WriteError) -> bool {
 fn kind_of(action: &Action) -> Kind {
     match action {
         Action::Create(child) => child.kind(),
+        Action::CreateClique(_) => Kind::Clique,
         Action::Patch { kind, .. } | Action::Delete { kind, .. } => *kind,
     }
 }

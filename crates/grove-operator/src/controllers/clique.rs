@@ -1,8 +1,8 @@
 //! PodCliques: their pods.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures::{StreamExt, stream};
+use futures::StreamExt;
 use grove_api::{
     constants::{events::pod_clique as reasons, labels},
     names,
@@ -11,35 +11,27 @@ use grove_api::{
 use grove_plan::{
     facts::{PodFact, Refusal, index_label, template_hash},
     layout::{self, Place, count, group_named},
-    objects::{self, Start},
+    objects::Start,
     pods::{self, Outdated, PodPlan, Victim, Want, Why},
     rollout,
-    topology::Spread,
 };
-use grove_runtime::{EventKind, Outcome, WriteError};
-use k8s_openapi::api::core::v1::Pod;
+use grove_runtime::{EventKind, Outcome};
 use kube::Resource;
 use tracing::{info, warn};
 
 use super::{
-    Grove, IN_FLIGHT, dry_run::MayReplace, restart_policy::EndedPods, scheduling::Outfitter, sooner,
-    start_order::parents_of, uid,
+    Grove, IN_FLIGHT, SOON,
+    dry_run::MayReplace,
+    pod_creation::{Created, NotCreated},
+    restart_policy::EndedPods,
+    sooner,
+    start_order::parents_of,
+    uid,
 };
-use crate::{
-    backends::Operation,
-    error::Error,
-    key::Key,
-    seen::{PodView, label},
-};
+use crate::{backends::Operation, error::Error, key::Key, memory::Purpose, seen::label};
 
-/// Why pods were not created.
-#[derive(Debug, thiserror::Error)]
-enum NotCreated {
-    #[error("{0}")]
-    Unprepared(String),
-    #[error(transparent)]
-    Write(#[from] WriteError),
-}
+/// How long a PodClique waits for pods that are being created.
+const BUSY: Duration = Duration::from_secs(1);
 
 impl Grove {
     pub(crate) async fn reconcile_clique(&self, key: Key) -> Result<Outcome, Error> {
@@ -77,7 +69,12 @@ impl Grove {
         start: Start<'_>,
     ) -> Result<Outcome, Error> {
         let id = uid(clique);
-        let pods = self.seen.pods_of(id);
+        // A reconcile before this one ended at its deadline, and pods that it asked for are about to be there.
+        if self.writes.is_busy(id) {
+            return Ok(Outcome::After(BUSY));
+        }
+        self.list_uncertain(clique).await?;
+        let pods = self.seen.pods_of(clique);
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
         let refused = self.memory.refused_for(id);
         let EndedPods { ended, wait: failed } = self.ended_pods(set, clique, &facts).await?;
@@ -85,6 +82,7 @@ impl Grove {
         // Whatever is made or replaced of the template that it still has would be old at once.
         let waits = self.awaits_template(set, clique);
         let lost = self.with_losses(clique, &pods, |it| it.gone()).unwrap_or_default();
+        self.read_nodes(&lost.unconfirmed, Purpose::Lost);
         let limit = self.quota_limit(clique, allowed);
         if limit < allowed {
             self.queues.quotas.add(key.namespace.clone());
@@ -101,7 +99,7 @@ impl Grove {
             ended,
             at_most: if refused.is_some() || waits { 0 } else { limit },
             restart_before: clique.status.as_ref().and_then(|it| it.restart.as_ref()).map(|it| it.before.0),
-            lost: &lost,
+            lost: &lost.uids,
         };
         let mut plan = pods::plan(want, &facts);
         let mut blocked = None;
@@ -130,7 +128,11 @@ impl Grove {
             return Ok(Outcome::Again);
         }
         match self.create_pods(set, clique, &plan.create, start).await {
-            Ok(()) => {
+            Ok(Created::Some) => {
+                self.wake_gang_of(clique);
+                Ok(Outcome::After(SOON))
+            }
+            Ok(Created::All) => {
                 if !plan.create.is_empty() && self.memory.admitted(id) {
                     self.wake_reports_of_clique(clique);
                 }
@@ -153,14 +155,19 @@ impl Grove {
                 }
                 Ok(Outcome::After(pause))
             }
-            Err(NotCreated::Write(error)) => Err(error.into()),
+            Err(NotCreated::Write(error)) => {
+                if error.is_outcome_unknown() {
+                    self.memory.creations.lost(id);
+                }
+                Err(error.into())
+            }
         }
     }
 
     /// Notes that everything this generation asks for was done: as many pods are there, kept ones too, as there may be.
     fn settle(&self, clique: &PodClique, allowed: u32) {
         let id = uid(clique);
-        let there = self.seen.pods_of(id).iter().filter(|it| !it.fact.terminating).count();
+        let there = self.seen.pods_of(clique).iter().filter(|it| !it.fact.terminating).count();
         // Where no more are wanted, it does not matter any more that more were refused.
         if there >= clique.spec.replicas.map_or(0, count) as usize && self.memory.admitted(id) {
             self.wake_reports_of_clique(clique);
@@ -178,7 +185,8 @@ impl Grove {
         victims: &[Victim],
     ) -> Result<(), Error> {
         let namespace = decider.meta().namespace.as_deref().unwrap_or_default();
-        let mut deletions = stream::iter(victims.to_vec())
+        let mut deletions = self
+            .unless_stopping(victims.to_vec())
             .map(|victim| async move {
                 let result = self.delete(&self.seen.pods, namespace, &victim.name, &victim.uid).await;
                 (victim.name, result)
@@ -208,65 +216,7 @@ impl Grove {
             );
             return Err(error.into());
         }
-        Ok(())
-    }
-
-    /// Creates pods in batches of 1, 2, 4, …: a server that refuses them is asked once, not a thousand times.
-    async fn create_pods(
-        &self,
-        set: &PodCliqueSet,
-        clique: &PodClique,
-        indices: &[u32],
-        start: Start<'_>,
-    ) -> Result<(), NotCreated> {
-        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
-        let name = set.metadata.name.as_deref().unwrap_or_default();
-        if indices.is_empty() {
-            return Ok(());
-        }
-        let outfitter = self.outfitter(set, clique).map_err(NotCreated::Unprepared)?;
-        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
-        let gang = self.seen.gangs.cache.get(namespace, gang);
-        let spread = gang.as_deref().and_then(Spread::noted);
-        let mut rest = indices;
-        let mut size = 1;
-        let mut created = Vec::new();
-        let mut failed = None;
-        while !rest.is_empty() && failed.is_none() {
-            let (now, later) = rest.split_at(size.min(rest.len()));
-            let mut pods: Vec<Pod> =
-                now.iter().filter_map(|index| objects::pod(name, clique, *index, start, spread)).collect();
-            if let Err(words) = self.prepare(&outfitter, &mut pods) {
-                failed = Some(NotCreated::Unprepared(words));
-                break;
-            }
-            let mut answers = stream::iter(pods)
-                .map(|pod| async move { self.writer.create::<PodView>(namespace, &pod).await })
-                .buffer_unordered(IN_FLIGHT);
-            while let Some(answer) = answers.next().await {
-                match answer {
-                    Ok(pod) => created.push(self.seen.pods.written(pod).fact.name.clone()),
-                    Err(error) => {
-                        failed.get_or_insert(error.into());
-                    }
-                }
-            }
-            rest = later;
-            size = size.saturating_mul(2).min(IN_FLIGHT * 8);
-        }
-        let created: Vec<&str> = created.iter().map(String::as_str).collect();
-        if let Some(note) = words("created", &created) {
-            self.tell(clique, EventKind::Normal, reasons::POD_CREATED, "CreatePod", note);
-        }
-        failed.map_or(Ok(()), Err)
-    }
-
-    /// Lets the scheduler's backend prepare pods.
-    pub(super) fn prepare(&self, outfitter: &Outfitter, pods: &mut [Pod]) -> Result<(), String> {
-        let started = Instant::now();
-        let result = pods.iter_mut().try_for_each(|pod| outfitter.prepare(pod));
-        self.metrics.operated(outfitter.backend(), Operation::Mutate, result.is_ok(), started.elapsed());
-        result
+        if names.len() < victims.len() { Err(Error::Stopping) } else { Ok(()) }
     }
 
     /// The scheduler's backend cannot prepare pods.

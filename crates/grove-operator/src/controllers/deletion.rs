@@ -10,6 +10,7 @@ use grove_api::{
     constants::{finalizers, labels},
     wire::{PodClique, PodCliqueScalingGroup, PodGang},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::objects::{clique_selector, group_selector, set_selector};
 use grove_runtime::{Cache, Cached, Outcome};
 use k8s_openapi::{
@@ -24,7 +25,7 @@ use super::{Grove, uid, version};
 use crate::{
     error::Error,
     key::Key,
-    seen::{Children, PodView, controller, controller_uid, joined, label},
+    seen::{Children, PodView, controller_name_of, joined, label},
 };
 
 /// The finalizer with which the garbage collector holds an object whose dependents are to stay.
@@ -86,53 +87,60 @@ impl Grove {
     }
 
     fn has_children<S: Metadata>(&self, set: &S) -> bool {
-        let (seen, id) = (&self.seen, uid(set));
+        let (seen, owner) = (&self.seen, OwnerKey::of(set));
         let Key { namespace, name } = Key::of(set);
         let key = joined(&namespace, &name);
-        seen.groups.by_owner.count(id) > 0
-            || seen.gangs.by_owner.count(id) > 0
-            || seen.services.by_owner.count(id) > 0
-            || seen.autoscalers.by_owner.count(id) > 0
-            || seen.cliques.by_owner.count(id) > 0
+        seen.groups.has_any_of(&owner)
+            || seen.gangs.has_any_of(&owner)
+            || seen.services.has_any_of(&owner)
+            || seen.autoscalers.has_any_of(&owner)
+            || seen.cliques.has_any_of(&owner)
             // Members go with their group.
-            || seen.cliques.by_set.get(&key).iter().any(|it| self.is_of(id, it))
+            || seen.cliques.by_set.get(&key).iter().any(|it| self.is_of(&owner, it))
     }
 
-    /// Whether the set of this UID owns a clique, itself or through a scaling group.
-    fn is_of(&self, set: &str, clique: &PodClique) -> bool {
-        let Some(owner) = controller(&clique.metadata) else { return false };
-        if owner.uid == set {
+    /// Whether a set owns a clique, itself or through a scaling group.
+    fn is_of(&self, set: &OwnerKey, clique: &PodClique) -> bool {
+        if set.controls(&clique.metadata) {
             return true;
         }
-        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
-        let group = self.seen.groups.cache.get(namespace, &owner.name);
-        group.is_some_and(|it| uid(it.as_ref()) == owner.uid && controller_uid(&it.metadata) == Some(set))
+        let Some(name) = controller_name_of::<PodCliqueScalingGroup>(&clique.metadata) else { return false };
+        let group = self.seen.groups.cache.get(set.namespace(), name);
+        group.is_some_and(|it| {
+            OwnerKey::of(it.as_ref()).controls(&clique.metadata) && set.controls(&it.metadata)
+        })
     }
 
     /// All kinds at once; cliques after their pods. Collections of which a part is somebody else's are not deleted as a whole.
     async fn delete_children<S: Metadata>(&self, set: &S) -> Result<(), Error> {
-        let (seen, id) = (&self.seen, uid(set));
+        let (seen, owner) = (&self.seen, OwnerKey::of(set));
         let Key { namespace, name } = Key::of(set);
         let (namespace, name) = (namespace.as_str(), name.as_str());
         let of_set = joined(namespace, name);
         let selector = set_selector(name);
         let cliques = seen.cliques.by_set.get(&of_set);
-        let ours: Vec<&str> =
-            cliques.iter().filter(|it| self.is_of(id, it)).map(|it| uid(it.as_ref())).collect();
+        let ours: Vec<OwnerKey> =
+            cliques.iter().filter(|it| self.is_of(&owner, it)).map(|it| OwnerKey::of(it.as_ref())).collect();
         let pods = seen.pods_by_set.get(&of_set);
         // A clique whose pods are on their way out has nothing left to do but to go.
         let pods_then_cliques = async {
-            let is_ours = |it: &PodView| ours.contains(&it.fact.owner.as_str());
+            let is_ours = |it: &PodView| it.owner().is_some_and(|it| ours.contains(&it));
             self.delete_all(&seen.pods, namespace, &selector, &pods, is_ours).await?;
-            let is_ours = |it: &PodClique| ours.contains(&uid(it));
+            let is_ours = |it: &PodClique| ours.contains(&OwnerKey::of(it));
             self.delete_all(&seen.cliques.cache, namespace, &selector, &cliques, is_ours).await
         };
         tokio::try_join!(
             pods_then_cliques,
-            self.delete_kind::<PodCliqueScalingGroup>(&seen.groups, namespace, &of_set, &selector, id),
-            self.delete_kind::<PodGang>(&seen.gangs, namespace, &of_set, &selector, id),
-            self.delete_kind::<HorizontalPodAutoscaler>(&seen.autoscalers, namespace, &of_set, &selector, id),
-            self.delete_kind::<Service>(&seen.services, namespace, &of_set, &selector, id),
+            self.delete_kind::<PodCliqueScalingGroup>(&seen.groups, namespace, &of_set, &selector, &owner),
+            self.delete_kind::<PodGang>(&seen.gangs, namespace, &of_set, &selector, &owner),
+            self.delete_kind::<HorizontalPodAutoscaler>(
+                &seen.autoscalers,
+                namespace,
+                &of_set,
+                &selector,
+                &owner
+            ),
+            self.delete_kind::<Service>(&seen.services, namespace, &of_set, &selector, &owner),
         )?;
         Ok(())
     }
@@ -143,10 +151,10 @@ impl Grove {
         namespace: &str,
         of_set: &str,
         selector: &str,
-        owner: &str,
+        owner: &OwnerKey,
     ) -> Result<(), Error> {
         let objects = kind.by_set.get(of_set);
-        let is_ours = |it: &K| controller_uid(it.meta()) == Some(owner);
+        let is_ours = |it: &K| owner.controls(it.meta());
         self.delete_all(&kind.cache, namespace, selector, &objects, is_ours).await
     }
 
@@ -154,8 +162,8 @@ impl Grove {
         if !has_finalizer(group, finalizers::SCALING_GROUP) {
             return Ok(Outcome::Done);
         }
-        let id = uid(group);
-        if !has_finalizer(group, ORPHAN) && self.seen.cliques.by_owner.count(id) > 0 {
+        let (id, owner) = (uid(group), OwnerKey::of(group));
+        if !has_finalizer(group, ORPHAN) && self.seen.cliques.has_any_of(&owner) {
             if self.set_deletes(group.meta()) {
                 return Ok(Outcome::After(PATIENCE));
             }
@@ -169,7 +177,7 @@ impl Grove {
             let set = label(group.meta(), labels::PART_OF);
             let selector = group_selector(set.unwrap_or_default(), &key.name);
             let cliques = self.seen.cliques_by_group.get(&joined(&key.namespace, &key.name));
-            let is_ours = |it: &PodClique| controller_uid(&it.metadata) == Some(id);
+            let is_ours = |it: &PodClique| owner.controls(&it.metadata);
             self.delete_all(&self.seen.cliques.cache, &key.namespace, &selector, &cliques, is_ours).await?;
             return Ok(Outcome::After(PATIENCE));
         }
@@ -187,7 +195,8 @@ impl Grove {
             let set = label(clique.meta(), labels::PART_OF);
             let selector = clique_selector(set.unwrap_or_default(), &key.name);
             let pods = self.seen.pods_by_clique.get(&joined(&key.namespace, &key.name));
-            let is_ours = |it: &PodView| it.fact.owner == uid(clique);
+            let owner = Some(OwnerKey::of(clique));
+            let is_ours = |it: &PodView| it.owner() == owner;
             if pods.len() > 1
                 && !self.is_ending_live(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?
             {
@@ -247,18 +256,22 @@ impl Grove {
         let patch = json!({ "metadata": { "finalizers": rest, "resourceVersion": version(object) } });
         let key = Key::of(object);
         let resource = ApiResource::erase::<K>(&());
-        match self.writer.patch_kind(&resource, &key.namespace, &key.name, &patch).await {
-            Ok(_) if is_last => cache.gone(&key.namespace, &key.name, uid(object)),
-            Ok(object) => {
-                // What cannot be decoded is in no cache.
-                if let Ok(object) = object.try_parse::<K>() {
-                    cache.written(object);
+        let (writer, cache, uid) = (self.writer.clone(), cache.clone(), uid(object).to_owned());
+        let release = async move {
+            match writer.patch_kind(&resource, &key.namespace, &key.name, &patch).await {
+                Ok(_) if is_last => cache.gone(&key.namespace, &key.name, &uid),
+                Ok(object) => {
+                    // What cannot be decoded is in no cache.
+                    if let Ok(object) = object.try_parse::<K>() {
+                        cache.written(object);
+                    }
                 }
+                Err(error) if error.is_not_found() => cache.gone(&key.namespace, &key.name, &uid),
+                Err(error) => return Err(error),
             }
-            Err(error) if error.is_not_found() => cache.gone(&key.namespace, &key.name, uid(object)),
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
+            Ok(())
+        };
+        Ok(self.writes.run(release).await?)
     }
 }
 

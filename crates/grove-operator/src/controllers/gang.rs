@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use futures::{StreamExt, stream};
+use futures::StreamExt;
 use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueSet, PodGang},
@@ -141,8 +141,7 @@ impl Grove {
                 let status = status::gang(&seen, true, self.now());
                 let patch = status_patch(read.gang.status.as_ref(), &status, version(read.gang.as_ref()));
                 // Pods wait for this one; other statuses can wait for it.
-                let writer = self.writer.in_lane(Lane::Change);
-                self.seen.gangs.cache.written(writer.patch_status(namespace, name, &patch).await?);
+                self.patch_status(&self.seen.gangs.cache, Some(Lane::Change), key.clone(), patch).await?;
                 self.memory.status_written(uid(read.gang.as_ref()));
                 info!(gang = ?key, "all pods exist");
             } else if plan.ungate.is_empty() {
@@ -214,7 +213,7 @@ impl Grove {
 
     fn read_clique(&self, namespace: &str, name: &str) -> Option<CliqueRead> {
         let clique = self.seen.cliques.cache.get(namespace, name)?;
-        let pods = self.seen.pods_of(uid(clique.as_ref()));
+        let pods = self.seen.pods_of(&clique);
         let refusal = self.memory.refusal(uid(clique.as_ref()));
         Some(CliqueRead { clique, pods, refusal })
     }
@@ -269,15 +268,19 @@ impl Grove {
         patches: Vec<(String, Value)>,
         at_a_time: usize,
     ) -> Result<(), WriteError> {
-        let mut answers = stream::iter(patches)
-            .map(|(name, patch)| async move { self.writer.patch::<PodView>(namespace, &name, &patch).await })
+        let mut answers = self
+            .unless_stopping(patches)
+            .map(|(name, patch)| {
+                let namespace = namespace.to_owned();
+                self.show(&self.seen.pods, move |writer| async move {
+                    writer.patch::<PodView>(&namespace, &name, &patch).await
+                })
+            })
             .buffer_unordered(at_a_time);
         let mut failed = None;
         while let Some(answer) = answers.next().await {
             match answer {
-                Ok(pod) => {
-                    self.seen.pods.written(pod);
-                }
+                Ok(_) => {}
                 Err(error) if error.is_not_found() => {}
                 Err(error) => {
                     failed.get_or_insert(error);

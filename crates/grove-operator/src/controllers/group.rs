@@ -6,6 +6,7 @@ use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{
     children::{ChildPlan, GroupChildren, plan_group},
     facts::index_label,
@@ -15,13 +16,7 @@ use grove_plan::{
 use grove_runtime::Outcome;
 use tracing::info;
 
-use super::{
-    Grove,
-    children::{BATCH, ROUNDS},
-    dry_run::MayReplace,
-    set::by_name,
-    sooner, uid,
-};
+use super::{Grove, children::ROUNDS, dry_run::MayReplace, set::by_name, sooner, uid};
 use crate::{error::Error, key::Key, seen::joined};
 
 impl Grove {
@@ -47,13 +42,13 @@ impl Grove {
                     plan = without;
                 }
             }
-            let batch = &plan.actions[..plan.actions.len().min(BATCH)];
-            if !batch.is_empty() {
-                info!(group = ?key, changes = plan.actions.len(), "changing cliques");
+            let is_changed = !plan.actions.is_empty() || plan.more;
+            if !plan.actions.is_empty() {
+                info!(group = ?key, changes = plan.actions.len(), more = plan.more, "changing cliques");
             }
-            self.carry_out(group.as_ref(), batch, &plan.blocked).await?;
+            let is_done = self.carry_out_batch(group.as_ref(), &mut plan).await?;
             // Changed cliques first: what replaces a pod is of the template that its clique has then.
-            if plan.actions.is_empty() && !plan.outdated.is_empty() {
+            if !is_changed && !plan.outdated.is_empty() {
                 info!(group = ?key, pods = plan.outdated.len(), "replacing pods of an old template");
                 self.delete_victims(group.as_ref(), &plan.outdated).await?;
                 continue;
@@ -61,7 +56,7 @@ impl Grove {
             if !plan.outdated.is_empty() {
                 continue;
             }
-            if batch.len() == plan.actions.len() {
+            if is_done {
                 if !plan.waiting && self.memory.acted_on(uid(group.as_ref()), group.metadata.generation) {
                     self.wake_status_of(group.as_ref());
                 }
@@ -97,8 +92,8 @@ impl Grove {
         let name = group.metadata.name.as_deref()?;
         let config = group_named(&set, replica, name)?;
         let of_group = self.seen.cliques_by_group.get(&joined(group.metadata.namespace.as_deref()?, name));
-        let cliques = self.seen.cliques.of_owner_and(uid(group), of_group);
-        let pods: Vec<_> = cliques.iter().map(|it| self.seen.pods_of(uid(it.as_ref()))).collect();
+        let cliques = self.seen.cliques.of_owner_and(&OwnerKey::of(group), of_group);
+        let pods: Vec<_> = cliques.iter().map(|it| self.seen.pods_of(it)).collect();
         let by_clique = cliques.iter().zip(&pods).map(|(clique, pods)| {
             let name = clique.metadata.name.as_deref().unwrap_or_default();
             (name, pods.iter().map(|it| &it.fact).collect())
@@ -115,6 +110,8 @@ impl Grove {
                 self.held_replicas(&set, replica, config, count(group.spec.replicas))
             },
             unknown: template.unknown().into_iter().flatten().map(String::as_str).collect(),
+            allotment: self.allotment_of_group(&set, config, group),
+            batch: self.batch(uid(group)),
         };
         Some(plan_group(self.context(in_force), &children))
     }

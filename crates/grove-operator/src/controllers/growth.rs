@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     constants::{conditions::pod_gang, labels},
-    wire::PodGang,
+    wire::{PodCliqueSet, PodGang},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{
     gang::{self, Growth, Seen as GangSeen, Waiting, may_follow, may_grow},
     layout::Place,
@@ -28,8 +29,11 @@ impl Grove {
             self.wake_held(&gang, set, false);
         } else {
             let own = self.base_of(&gang).filter(|_| !seen.may_go);
-            let held =
-                if is_base || !seen.may_go || minima_first() { None } else { self.follows(set, &gang) };
+            let held = if is_base || !seen.may_go || minima_first() {
+                None
+            } else {
+                self.follows(seen.context.set, &gang)
+            };
             self.memory.lines.waits(set, &gang.name, is_base, own.as_deref().or(held.as_deref()));
             if held.is_some() {
                 return Growth::AllHeld;
@@ -44,7 +48,7 @@ impl Grove {
         }
         // Noted first: whoever finds a place from now on wakes it.
         self.memory.lines.holds_back(set, &gang.name);
-        match may_grow(&gang.name, &self.line(set)) {
+        match may_grow(&gang.name, &self.line(seen.context.set)) {
             Ok(()) => Growth::AfterMinimum,
             Err(rest) => {
                 self.queues.gangs.add_after(gang, rest);
@@ -55,8 +59,8 @@ impl Grove {
 
     /// The base gang of another replica that a scaled gang waits for: it would take the room of one that the scheduler
     /// happens to try a moment later.
-    fn follows(&self, set: &str, gang: &Key) -> Option<String> {
-        self.memory.lines.holds_back(set, &gang.name);
+    fn follows(&self, set: &PodCliqueSet, gang: &Key) -> Option<String> {
+        self.memory.lines.holds_back(uid(set), &gang.name);
         let line = self.line(set);
         let (base, rest) = may_follow(&line).err()?;
         self.queues.gangs.add_after(gang.clone(), rest);
@@ -79,9 +83,9 @@ impl Grove {
 
     /// The gangs of a set that wait for a place. Those that nobody has looked at since the operator started say so
     /// themselves.
-    fn line(&self, set: &str) -> BTreeMap<String, Waiting> {
-        let (mut waiting, placed) = self.memory.lines.line(set);
-        let gangs = self.seen.gangs.of_owner(set);
+    fn line(&self, set: &PodCliqueSet) -> BTreeMap<String, Waiting> {
+        let (mut waiting, placed) = self.memory.lines.line(uid(set));
+        let gangs = self.seen.gangs.of_owner(&OwnerKey::of(set));
         // Nobody waits for a gang that is gone, also where a look at it that was under way then noted it once more.
         waiting.retain(|name, _| gangs.iter().any(|it| it.metadata.name.as_ref() == Some(name)));
         for gang in gangs {

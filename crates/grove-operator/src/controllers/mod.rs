@@ -1,5 +1,6 @@
 //! The controllers. Each reads the caches (observe), asks `grove-plan` what to do (plan), and does it (act).
 
+mod allotment;
 mod allowed;
 mod backend;
 mod binding;
@@ -11,7 +12,9 @@ mod gang;
 mod group;
 mod growth;
 mod node_loss;
+mod nodes;
 mod observe;
+mod pod_creation;
 mod quota;
 mod recovery;
 mod restart_policy;
@@ -25,8 +28,12 @@ mod template;
 mod topology;
 mod undecodable;
 mod update;
+mod writes;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use grove_api::wire::PodCliqueSet;
 use grove_plan::{
@@ -35,7 +42,7 @@ use grove_plan::{
     status::TopologySeen,
     topology::{Topology, topology_name},
 };
-use grove_runtime::{Events, Outcome, Queue, Writer};
+use grove_runtime::{Events, Outcome, OwnedWrites, Queue, Switch, Writer};
 use k8s_openapi::jiff::Timestamp;
 use tokio::sync::mpsc;
 
@@ -72,11 +79,23 @@ pub(crate) struct Queues {
     pub(crate) bindings: Queue<String>,
     /// Names of Kueue's Topologies.
     pub(crate) topologies: Queue<String>,
+    /// Names of nodes that are read before anything is decided because of them.
+    pub(crate) nodes: Queue<String>,
     /// Namespaces in which a quota is exhausted.
     pub(crate) quotas: Queue<String>,
 }
 
 impl Queues {
+    /// All of them: they are open while this process leads.
+    pub(crate) fn all(&self) -> [&dyn Switch; 12] {
+        let Self { sets, groups, cliques, gangs, status, set_status, recovery, .. } = self;
+        let Self { backends, bindings, topologies, nodes, quotas, .. } = self;
+        [
+            sets, groups, cliques, gangs, status, set_status, recovery, backends, bindings, topologies,
+            nodes, quotas,
+        ]
+    }
+
     /// The status of an object may have to be written.
     pub(crate) fn report(&self, key: StatusKey) {
         self.of(&key).add(key);
@@ -110,6 +129,10 @@ pub(crate) struct Grove {
     pub(crate) memory: Memory,
     pub(crate) queues: Queues,
     pub(crate) writer: Writer,
+    /// Writes under way, which no reconcile that ends early takes with it.
+    pub(crate) writes: OwnedWrites,
+    /// Whether a term as the leader has ended, and its last writes end: none begins after that.
+    pub(crate) stopping: AtomicBool,
     pub(crate) events: Events,
     pub(crate) backends: Arc<Backends>,
     pub(crate) metrics: BackendMetrics,

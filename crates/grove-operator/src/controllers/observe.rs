@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use grove_api::wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet};
+use grove_ownership::OwnerKey;
 use grove_plan::{
     layout::{set_name, set_namespace},
     status::{CliqueState, SetState},
     topology::Topology,
 };
 
-use super::{Grove, set::by_name, uid};
+use super::{Grove, set::by_name};
 use crate::seen::joined;
 
 /// Children of a set, held while they are looked at.
@@ -23,7 +24,7 @@ impl Grove {
     pub(super) fn children_of(&self, set: &PodCliqueSet) -> SetChildren {
         SetChildren {
             cliques: self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set))),
-            groups: self.seen.groups.of_owner(uid(set)),
+            groups: self.seen.groups.of_owner(&OwnerKey::of(set)),
             topology: self.topology(set),
         }
     }

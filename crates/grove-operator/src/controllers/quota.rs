@@ -121,7 +121,7 @@ impl Grove {
         let can_be_made = self.can_be_made(&set, &claim.name);
         for clique in &cliques {
             let id = uid(clique.as_ref());
-            let pods = self.seen.pods_of(id);
+            let pods = self.seen.pods_of(clique);
             let there = pods.iter().filter(|it| !it.fact.terminating);
             let number = u32::try_from(there.clone().count()).unwrap_or(u32::MAX);
             claim.running |= there.clone().any(|it| it.fact.is_live() && !it.fact.is_gated());
@@ -143,7 +143,7 @@ impl Grove {
     fn say_share(&self, gang: &GangClaim, share: Option<&Share>) {
         for clique in &gang.cliques {
             let id = uid(clique.as_ref());
-            let there = self.seen.pods_of(id).iter().filter(|it| !it.fact.terminating).count();
+            let there = self.seen.pods_of(clique).iter().filter(|it| !it.fact.terminating).count();
             let there = u32::try_from(there).unwrap_or(u32::MAX);
             let replicas = clique.spec.replicas.map_or(0, count);
             let waits =
@@ -176,7 +176,7 @@ impl Grove {
     ) -> Result<(), Error> {
         for clique in &gang.cliques {
             let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
-            let mut pods = self.seen.pods_of(uid(clique.as_ref()));
+            let mut pods = self.seen.pods_of(clique);
             pods.retain(|it| !it.fact.terminating);
             let excess = pods.len().saturating_sub(keep(clique) as usize);
             pods.retain(|it| never_ran(&it.fact));

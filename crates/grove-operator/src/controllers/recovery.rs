@@ -33,7 +33,7 @@ impl Grove {
         }
         let children = self.children_of(&set);
         let observed = self.observe(&set, &children);
-        match recovery::plan(&observed, self.node_loss.filter(|_| self.knows_nodes())) {
+        match recovery::plan(&observed, self.node_loss.filter(|_| self.node_cache_is_current())) {
             RecoveryPlan::Wait(None) => Ok(Outcome::Done),
             RecoveryPlan::Wait(Some(next)) => Ok(Outcome::After(self.until(next))),
             RecoveryPlan::Finish(restarts) | RecoveryPlan::Restart(restarts) => {
@@ -91,11 +91,7 @@ impl Grove {
             patches.push((Key::of(clique), status_patch(old, &change(old), version(clique))));
         }
         let mut writes = stream::iter(patches)
-            .map(|(key, patch)| async move {
-                let noted = self.writer.patch_status(&key.namespace, &key.name, &patch).await?;
-                self.seen.cliques.cache.written(noted);
-                Ok::<(), Error>(())
-            })
+            .map(|(key, patch)| self.patch_status(&self.seen.cliques.cache, None, key, patch))
             .buffer_unordered(IN_FLIGHT);
         let mut failed = None;
         while let Some(result) = writes.next().await {
@@ -103,7 +99,7 @@ impl Grove {
                 failed.get_or_insert(error);
             }
         }
-        failed.map_or(Ok(()), Err)
+        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn tell_of_restart(&self, set: &PodCliqueSet, restart: &Restart, failed: Option<&Error>) {

@@ -67,8 +67,7 @@ impl Grove {
         let old = clique.status.as_ref();
         let new = PodCliqueStatus { restarts: Some(count), ..old.cloned().unwrap_or_default() };
         let (key, patch) = (Key::of(clique), status_patch(old, &new, version(clique)));
-        let noted = self.writer.patch_status(&key.namespace, &key.name, &patch).await?;
-        self.seen.cliques.cache.written(noted);
+        self.patch_status(&self.seen.cliques.cache, None, key, patch).await?;
         Ok(())
     }
 }

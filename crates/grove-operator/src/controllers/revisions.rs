@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use grove_api::{names, wire::PodCliqueSet};
+use grove_ownership::OwnerKey;
 use grove_plan::{
     layout::set_name,
     revisions::{self, Step},
@@ -53,7 +54,7 @@ impl Grove {
 
     fn plan_revisions(&self, set: &PodCliqueSet, hash: &str, is_known: bool) -> Vec<Step> {
         let cache = &self.seen.revisions;
-        let mut seen = cache.of_owner(uid(set));
+        let mut seen = cache.of_owner(&OwnerKey::of(set));
         let namespace = set.metadata.namespace.as_deref().unwrap_or_default();
         let named = cache.cache.get(namespace, &names::revision(set_name(set), hash));
         // One that is somebody else's stands in the way.

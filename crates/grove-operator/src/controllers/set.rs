@@ -9,26 +9,23 @@ use grove_api::{
     constants::finalizers,
     wire::{PodCliqueScalingGroup, PodCliqueSet, PodCliqueSetStatus},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{
+    allotment::Allotment,
     children::{ChildPlan, SetChildren, plan_set},
     layout::{set_name, set_namespace},
     rollout::{self, Pace, TemplateState},
     status::status_patch,
 };
 use grove_runtime::Outcome;
-use kube::Resource;
 use serde_json::json;
 use tracing::info;
 
-use super::{
-    Grove,
-    children::{BATCH, ROUNDS},
-    uid, version,
-};
+use super::{Grove, allotment::existing, children::ROUNDS, uid, version};
 use crate::{
     error::Error,
     key::Key,
-    seen::{controller, joined},
+    seen::{controller_name_of, joined},
 };
 
 impl Grove {
@@ -60,13 +57,11 @@ impl Grove {
             // Changed again meanwhile: noted first, which it has woken us for.
             let template = self.template_state(&set);
             let Some(in_force) = template.set_in_force(&set) else { return Ok(Outcome::Again) };
-            let plan = self.plan_children(in_force, template.unknown());
-            let batch = &plan.actions[..plan.actions.len().min(BATCH)];
-            if !batch.is_empty() {
-                info!(set = ?key, changes = plan.actions.len(), "changing children");
+            let mut plan = self.plan_children(in_force, template.unknown());
+            if !plan.actions.is_empty() {
+                info!(set = ?key, changes = plan.actions.len(), more = plan.more, "changing children");
             }
-            self.carry_out(set.as_ref(), batch, &plan.blocked).await?;
-            if batch.len() == plan.actions.len() {
+            if self.carry_out_batch(set.as_ref(), &mut plan).await? {
                 if !plan.waiting && self.memory.acted_on(uid(set.as_ref()), set.metadata.generation) {
                     self.wake_status_of(set.as_ref());
                 }
@@ -79,14 +74,18 @@ impl Grove {
     /// `set` has the template in force; of those that are `unknown` nothing is made.
     fn plan_children(&self, set: &PodCliqueSet, unknown: Option<&BTreeSet<String>>) -> ChildPlan {
         let seen = &self.seen;
-        let of_set = joined(set_namespace(set), set_name(set));
-        let services = seen.services.of_owner_and(uid(set), seen.services.by_set.get(&of_set));
-        let autoscalers = seen.autoscalers.of_owner_and(uid(set), seen.autoscalers.by_set.get(&of_set));
-        let cliques = seen.cliques.of_owner_and(uid(set), seen.cliques.by_set.get(&of_set));
-        let groups = seen.groups.of_owner_and(uid(set), seen.groups.by_set.get(&of_set));
-        let gangs = seen.gangs.of_owner_and(uid(set), seen.gangs.by_set.get(&of_set));
+        let (owner, of_set) = (OwnerKey::of(set), joined(set_namespace(set), set_name(set)));
+        let services = seen.services.of_owner_and(&owner, seen.services.by_set.get(&of_set));
+        let autoscalers = seen.autoscalers.of_owner_and(&owner, seen.autoscalers.by_set.get(&of_set));
+        let cliques = seen.cliques.of_owner_and(&owner, seen.cliques.by_set.get(&of_set));
+        let groups = seen.groups.of_owner_and(&owner, seen.groups.by_set.get(&of_set));
+        let gangs = seen.gangs.of_owner_and(&owner, seen.gangs.by_set.get(&of_set));
         let pods = seen.pods_by_set.get(&of_set);
         let gangs_by_name = by_name(&gangs);
+        let groups_by_name = by_name(&groups);
+        let allotment =
+            Allotment::of(set, &groups_by_name, || existing(&cliques, groups_by_name.values().copied()));
+        self.wake_withheld(set, &allotment);
         let lost = pods.iter().filter(|it| it.fact.is_live()).map(|it| it.fact.gang.as_str());
         let children = SetChildren {
             lost: lost.filter(|it| !gangs_by_name.contains_key(it)).collect(),
@@ -95,13 +94,13 @@ impl Grove {
             // Members of groups are the groups' business.
             cliques: by_name(&cliques)
                 .into_iter()
-                .filter(|(_, it)| {
-                    controller(&it.metadata).is_none_or(|it| it.kind != PodCliqueScalingGroup::kind(&()))
-                })
+                .filter(|(_, it)| controller_name_of::<PodCliqueScalingGroup>(&it.metadata).is_none())
                 .collect(),
-            groups: by_name(&groups),
+            groups: groups_by_name,
             gangs: gangs_by_name,
             unknown: unknown.into_iter().flatten().map(String::as_str).collect(),
+            allotment,
+            batch: self.batch(uid(set)),
         };
         plan_set(self.context(set), self.topology(set).as_ref(), &children)
     }
@@ -115,7 +114,10 @@ impl Grove {
         wanted.push(finalizers::POD_CLIQUE_SET.to_owned());
         let patch = json!({ "metadata": { "finalizers": wanted, "resourceVersion": version(set) } });
         let key = Key::of(set);
-        self.seen.sets.written(self.writer.patch(&key.namespace, &key.name, &patch).await?);
+        self.show(&self.seen.sets, move |writer| async move {
+            writer.patch(&key.namespace, &key.name, &patch).await
+        })
+        .await?;
         Ok(())
     }
 
@@ -137,7 +139,7 @@ impl Grove {
         };
         let patch = status_patch(Some(&old), &new, version(set));
         let key = Key::of(set);
-        self.seen.sets.written(self.writer.patch_status(&key.namespace, &key.name, &patch).await?);
+        self.patch_status(&self.seen.sets, None, key, patch).await?;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use grove_runtime::WriteError;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, IN_FLIGHT, clique::gang_place, uid};
+use super::{Grove, IN_FLIGHT, clique::gang_place};
 use crate::key::Key;
 
 /// The cliques that one starts after. `None` where that cannot be said, because it has lost its place in its set.
@@ -48,12 +48,12 @@ impl Grove {
             .map(|parent| {
                 let clique = self.parent(set, namespace, &parent.name);
                 // By the UID of their owner: a name, or the beginning of one, proves nothing.
-                let pods = clique.as_ref().map(|it| self.seen.pods_of(uid(it.as_ref())));
+                let pods = clique.as_ref().map(|it| self.seen.pods_of(it));
                 let tally = pods.map(|it| Tally::of(it.iter().map(|it| &it.fact), ""));
                 ParentSeen { parent, tally, may_complete: clique.is_some_and(|it| may_complete(&it)) }
             })
             .collect();
-        let pods = self.seen.pods_of(uid(clique));
+        let pods = self.seen.pods_of(clique);
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
         let plan = start_order::plan(&seen, &facts);
         if plan.release.is_empty() {

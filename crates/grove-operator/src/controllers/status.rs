@@ -7,7 +7,9 @@ use grove_api::{
     constants::{events::pod_clique as reasons, labels},
     wire::{PodClique, PodCliqueSet},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{
+    allotment::{Allotment, Existing},
     facts::{Tally, index_label, template_hash},
     gang::{self, Seen as GangSeen},
     layout::{self, count, group_named, set_name},
@@ -25,6 +27,7 @@ use super::{Grove, node_loss::news, set::by_name, sooner, uid, update::has_turn,
 use crate::{
     error::Error,
     key::{Key, StatusKey},
+    memory::Purpose,
     seen::joined,
 };
 
@@ -70,10 +73,11 @@ impl Grove {
         // that was just set back, is not taken for one's own.
         let applies =
             (known == Some(hash.as_str()) && has_noted_template(&clique)) || self.is_in_force(&set, &clique);
-        let pods = self.seen.pods_of(uid(clique.as_ref()));
+        let pods = self.seen.pods_of(&clique);
         let own = template_hash(&clique.metadata);
         let replacing = pods.iter().map(|it| &it.fact).find(|it| it.terminating && it.hash != own);
         let watch = self.with_losses(&clique, &pods, |it| it.watch()).unwrap_or_default();
+        self.read_nodes(&watch.unconfirmed, Purpose::Lost);
         let report = CliqueReport {
             clique: &clique,
             tally: Tally::of(pods.iter().map(|it| &it.fact), own),
@@ -109,7 +113,7 @@ impl Grove {
     }
 
     fn tally(&self, clique: &PodClique) -> Tally {
-        Tally::of(self.seen.pods_of(uid(clique)).iter().map(|it| &it.fact), template_hash(&clique.metadata))
+        Tally::of(self.seen.pods_of(clique).iter().map(|it| &it.fact), template_hash(&clique.metadata))
     }
 
     pub(super) fn state<'a>(&self, set: &PodCliqueSet, clique: &'a PodClique) -> CliqueState<'a> {
@@ -181,9 +185,13 @@ impl Grove {
             return Ok(Outcome::Done);
         }
         let children = self.children_of(&set);
-        let gangs = self.seen.gangs.of_owner(uid(set.as_ref()));
+        let gangs = self.seen.gangs.of_owner(&OwnerKey::of(set.as_ref()));
+        let state = self.observe(&set, &children);
+        let existing =
+            || Existing::of(state.cliques.values().map(|it| it.clique), state.groups.values().copied());
         let report = SetReport {
-            state: self.observe(&set, &children),
+            allotment: Allotment::of(&set, &state.groups, existing),
+            state,
             gangs: gangs.iter().map(Arc::as_ref).collect(),
             passed_over: self.passed_over(&set, children.topology.as_ref()),
             update: self.update_seen(&set),
@@ -230,8 +238,7 @@ impl Grove {
         let patch = status_patch(old, new, version(object));
         // A set speaks for everything below it, and is written once a second at most.
         let lane = if K::kind(&()) == PodCliqueSet::kind(&()) { Lane::Change } else { Lane::Status };
-        let writer = self.writer.in_lane(lane);
-        cache.written(writer.patch_status(&key.namespace, &key.name, &patch).await?);
+        self.patch_status(cache, Some(lane), key, patch).await?;
         self.memory.status_written(uid(object));
         Ok(Outcome::Done)
     }

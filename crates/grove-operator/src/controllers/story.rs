@@ -34,6 +34,7 @@ impl Grove {
             };
             let made = names(|it| match it {
                 Action::Create(child) => Some((child.kind(), child.metadata().name.as_deref()?)),
+                Action::CreateClique(draft) => Some((Kind::Clique, draft.metadata().name.as_deref()?)),
                 Action::Patch { kind, name, .. } => Some((*kind, name)),
                 Action::Delete { .. } => None,
             });
@@ -59,6 +60,7 @@ impl Grove {
     ) {
         let (kind, deletes) = match action {
             Action::Create(child) => (child.kind(), false),
+            Action::CreateClique(_) => (Kind::Clique, false),
             Action::Patch { kind, .. } => (*kind, false),
             Action::Delete { kind, .. } => (*kind, true),
         };

@@ -6,8 +6,9 @@ use grove_api::{
     names,
     wire::{PodClique, PodCliqueSet, SetTemplate},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{
-    children::{clique_patch, is_controlled_by},
+    children::clique_patch,
     hash,
     layout::{place_of, set_name, set_namespace},
     objects,
@@ -86,7 +87,7 @@ impl Grove {
             return Ok(());
         }
         let template = match self.writer.get::<ControllerRevision>(namespace, &name).await {
-            Ok(revision) => revision.and_then(|it| kept_by(&it, id)),
+            Ok(revision) => revision.and_then(|it| kept_by(&it, &OwnerKey::of(set))),
             Err(error) if error.is_refusal() => {
                 warn!(set = ?Key::of(set), revision = name, %error, "failed to read the template in force");
                 None
@@ -102,8 +103,8 @@ impl Grove {
     }
 }
 
-/// The template that a revision of the set with this UID keeps.
-fn kept_by(revision: &ControllerRevision, set: &str) -> Option<SetTemplate> {
-    let template = objects::kept_template(revision).filter(|_| is_controlled_by(&revision.metadata, set))?;
+/// The template that a revision of this set keeps.
+fn kept_by(revision: &ControllerRevision, set: &OwnerKey) -> Option<SetTemplate> {
+    let template = objects::kept_template(revision).filter(|_| set.controls(&revision.metadata))?;
     serde_json::from_value(template).ok()
 }

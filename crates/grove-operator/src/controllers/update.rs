@@ -35,7 +35,7 @@ impl Grove {
         for clique in &cliques {
             seen.waits_for = seen.waits_for.or_else(|| self.held_by(set, clique));
             let hash = template_hash(&clique.metadata);
-            for pod in self.seen.pods_of(uid(clique.as_ref())).iter().map(|it| &it.fact) {
+            for pod in self.seen.pods_of(clique).iter().map(|it| &it.fact) {
                 if pod.terminating || pod.hash != hash {
                     continue;
                 }

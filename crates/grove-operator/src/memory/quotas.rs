@@ -29,6 +29,10 @@ pub(crate) struct Decided {
 }
 
 impl Quotas {
+    pub(super) fn clear(&self) {
+        self.0.lock().clear();
+    }
+
     /// A pod was refused because a quota is exceeded.
     pub(crate) fn refused(&self, namespace: &str) {
         self.0.lock().entry(namespace.to_owned()).or_default();

@@ -213,9 +213,9 @@ pub(super) const TABLE: &[Row] = &[
         Feature::Nodes,
         CORE,
         &["nodes"],
-        &["list", "watch"],
-        "pods on nodes that are gone, or tainted for too long, count as gone; by their labels it is known which domain they are in; \
-         nothing but names, taints and labels is kept",
+        &["get", "list", "watch"],
+        "pods on nodes that are gone, or tainted for too long, count as gone, and a node is read once more before they do; by their labels \
+         it is known which domain they are in; nothing but names, taints and labels is kept",
     ),
     Row {
         feature: Feature::LeaderElection,

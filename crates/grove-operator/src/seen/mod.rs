@@ -17,11 +17,12 @@ use grove_api::{
         SchedulerBackend,
     },
 };
+use grove_ownership::{OwnerKey, controller};
 use grove_plan::topology::topology_name;
 use grove_runtime::{Cache, Cached, Index, InformerMetrics, Stored};
 use k8s_openapi::{
     api::{apps::v1::ControllerRevision, autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::Resource;
 
@@ -33,8 +34,8 @@ use crate::{key::Key, kueue::Kueue};
 /// A kind whose objects belong to a set.
 pub(crate) struct Children<K> {
     pub(crate) cache: Cache<K>,
-    /// By UID of the controller.
-    pub(crate) by_owner: Index<K>,
+    /// By controller.
+    by_owner: Index<K>,
     /// By namespace and name of the set that they say they are part of.
     pub(crate) by_set: Index<K>,
 }
@@ -53,16 +54,16 @@ pub(crate) struct Seen {
     /// By namespace and clique: those that start after it.
     pub(crate) cliques_by_parent: Index<PodClique>,
     pub(crate) gangs: Children<PodGang>,
-    /// By their own UID.
-    pub(crate) gangs_by_uid: Index<PodGang>,
+    /// By themselves, as owners of what schedulers' backends made for them.
+    gangs_by_self: Index<PodGang>,
     pub(crate) gangs_by_namespace: Index<PodGang>,
     pub(crate) services: Children<Service>,
     pub(crate) autoscalers: Children<HorizontalPodAutoscaler>,
     /// Without the templates that they keep: the one that is needed is read when it is.
     pub(crate) revisions: Children<ControllerRevision>,
     pub(crate) pods: Cache<PodView>,
-    /// By UID of the clique.
-    pub(crate) pods_by_owner: Index<PodView>,
+    /// By clique.
+    pods_by_owner: Index<PodView>,
     /// By namespace and name of the set.
     pub(crate) pods_by_set: Index<PodView>,
     /// By namespace and name of the clique.
@@ -90,22 +91,28 @@ pub(crate) fn joined(namespace: &str, name: &str) -> String {
 impl<K: Cached> Children<K> {
     fn new(metrics: &InformerMetrics) -> Self {
         let cache = Cache::with_metrics(metrics);
-        let by_owner =
-            cache.index(|it: &K| controller_uid(it.meta()).map(str::to_owned).into_iter().collect());
+        let by_owner = cache.index(|it: &K| {
+            OwnerKey::of_controller(it.meta()).map(|it| it.to_string()).into_iter().collect()
+        });
         let by_set = cache.index(|it: &K| by_label(it.meta(), labels::PART_OF));
         Self { cache, by_owner, by_set }
     }
 
-    /// Those that the object of this UID controls.
-    pub(crate) fn of_owner(&self, uid: &str) -> Vec<Arc<K>> {
-        self.by_owner.get(uid)
+    /// Those that `owner` controls.
+    pub(crate) fn of_owner(&self, owner: &OwnerKey) -> Vec<Arc<K>> {
+        self.by_owner.get(&owner.to_string())
+    }
+
+    /// Whether `owner` controls any.
+    pub(crate) fn has_any_of(&self, owner: &OwnerKey) -> bool {
+        self.by_owner.count(&owner.to_string()) > 0
     }
 
     /// Those, and those that `others` has: what somebody relabelled is still owned, and what only has the labels may be
     /// in the way.
-    pub(crate) fn of_owner_and(&self, uid: &str, others: Vec<Arc<K>>) -> Vec<Arc<K>> {
+    pub(crate) fn of_owner_and(&self, owner: &OwnerKey, others: Vec<Arc<K>>) -> Vec<Arc<K>> {
         let mut all = others;
-        all.extend(self.by_owner.get(uid));
+        all.extend(self.of_owner(owner));
         all
     }
 }
@@ -130,7 +137,7 @@ impl Seen {
                 it.spec.starts_after.iter().map(|parent| joined(namespace, parent)).collect()
             }),
             cliques,
-            gangs_by_uid: gangs.cache.index(|it| it.metadata.uid.clone().into_iter().collect()),
+            gangs_by_self: gangs.cache.index(|it| vec![OwnerKey::of(it).to_string()]),
             gangs_by_namespace: gangs
                 .cache
                 .index(|it: &PodGang| it.metadata.namespace.clone().into_iter().collect()),
@@ -138,7 +145,7 @@ impl Seen {
             services: Children::new(metrics),
             autoscalers: Children::new(metrics),
             revisions: Children::new(metrics),
-            pods_by_owner: pods.index(|it| vec![it.fact.owner.clone()]),
+            pods_by_owner: pods.index(|it| it.owner().map(|it| it.to_string()).into_iter().collect()),
             pods_by_set: pods.index(|it| vec![joined(it.namespace(), &it.set)]),
             pods_by_clique: pods.index(|it| vec![joined(it.namespace(), &it.clique)]),
             pods_by_node: pods
@@ -155,26 +162,19 @@ impl Seen {
     /// The set that owns an object, directly or through a scaling group.
     pub(crate) fn set_of(&self, metadata: &ObjectMeta) -> Option<Arc<PodCliqueSet>> {
         let namespace = metadata.namespace.as_deref()?;
-        let owner = controller(metadata)?;
-        if owner.kind == PodCliqueSet::kind(&()) {
-            return self
-                .sets
-                .get(namespace, &owner.name)
-                .filter(|it| it.metadata.uid.as_ref() == Some(&owner.uid));
+        let (name, owner) = (&controller(metadata)?.name, OwnerKey::of_controller(metadata)?);
+        if owner.is_a::<PodCliqueSet>() {
+            return self.sets.get(namespace, name).filter(|it| OwnerKey::of(it.as_ref()) == owner);
         }
-        let group = self.groups.cache.get(namespace, &owner.name)?;
-        let is_owner =
-            owner.kind == PodCliqueScalingGroup::kind(&()) && group.metadata.uid.as_ref() == Some(&owner.uid);
-        if is_owner { self.set_of(&group.metadata) } else { None }
+        let group = self.groups.cache.get(namespace, name)?;
+        if OwnerKey::of(group.as_ref()) == owner { self.set_of(&group.metadata) } else { None }
     }
 
     /// The set to wake for an object: its owner, or, where nobody knows that, what it says it is part of.
     pub(crate) fn set_key_of(&self, metadata: &ObjectMeta) -> Option<Key> {
         let namespace = metadata.namespace.as_deref()?;
-        match controller(metadata) {
-            Some(owner) if owner.kind == PodCliqueSet::kind(&()) => {
-                Some(Key::new(namespace, owner.name.clone()))
-            }
+        match controller_name_of::<PodCliqueSet>(metadata) {
+            Some(name) => Some(Key::new(namespace, name)),
             _ => self
                 .set_of(metadata)
                 .map(|it| Key::of(it.as_ref()))
@@ -201,20 +201,26 @@ impl Seen {
         live
     }
 
-    /// Pods of the clique with this UID.
-    pub(crate) fn pods_of(&self, uid: &str) -> Vec<Arc<PodView>> {
-        self.pods_by_owner.get(uid)
+    /// Pods of a clique.
+    pub(crate) fn pods_of(&self, clique: &PodClique) -> Vec<Arc<PodView>> {
+        self.pods_by_owner.get(&OwnerKey::of(clique).to_string())
+    }
+
+    /// How many pods there are of the clique that a pod is of.
+    pub(crate) fn count_siblings(&self, pod: &PodView) -> usize {
+        pod.owner().map_or(0, |it| self.pods_by_owner.count(&it.to_string()))
+    }
+
+    /// The gang that is this owner.
+    pub(crate) fn gang_of(&self, owner: &OwnerKey) -> Option<Arc<PodGang>> {
+        self.gangs_by_self.get(&owner.to_string()).into_iter().next()
     }
 }
 
-/// The object that controls it.
-pub(crate) fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
-    metadata.owner_references.iter().flatten().find(|it| it.controller == Some(true))
-}
-
-/// Its UID.
-pub(crate) fn controller_uid(metadata: &ObjectMeta) -> Option<&str> {
-    controller(metadata).map(|it| it.uid.as_str())
+/// The name of the controller of an object, if it is of the kind `K`.
+pub(crate) fn controller_name_of<K: Cached>(metadata: &ObjectMeta) -> Option<&str> {
+    let owner = OwnerKey::of_controller(metadata)?;
+    controller(metadata).filter(|_| owner.is_a::<K>()).map(|it| it.name.as_str())
 }
 
 pub(crate) fn label<'a>(metadata: &'a ObjectMeta, key: &str) -> Option<&'a str> {

@@ -4,7 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use grove_api::constants::{annotations, labels, taints};
+use grove_api::{
+    constants::{annotations, labels, taints},
+    wire::PodClique,
+};
+use grove_ownership::OwnerKey;
 use grove_plan::{
     facts::{Grouped, Phase, PodFact},
     nodes::Toleration,
@@ -36,6 +40,12 @@ pub struct PodView {
 impl PodView {
     pub(crate) fn namespace(&self) -> &str {
         self.metadata.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// The clique that controls it.
+    pub(crate) fn owner(&self) -> Option<OwnerKey> {
+        let uid = &self.fact.owner;
+        (!uid.is_empty()).then(|| OwnerKey::of_kind::<PodClique>(self.namespace(), uid))
     }
 }
 
@@ -219,7 +229,11 @@ impl From<Wire> for PodView {
             .filter(|it| it.status == "False" && it.reason == "Unschedulable")
             .map(|it| it.message.clone());
         let containers = || status.init_container_statuses.iter().chain(&status.container_statuses);
-        let owner = metadata.owner_references.iter().find(|it| it.controller == Some(true));
+        // Only a PodClique has pods, whatever else a pod says of whom it belongs to.
+        let is_clique = |it: &&OwnerReference| {
+            it.controller == Some(true) && OwnerKey::of_reference("", it).is_a::<PodClique>()
+        };
+        let owner = metadata.owner_references.iter().find(is_clique);
         let mut take = |key: &str| metadata.labels.remove(key);
         let (set, said) = (take(labels::PART_OF), take(labels::POD_CLIQUE));
         // Who owns it knows better than who relabelled it.

@@ -10,7 +10,7 @@ use kube::Resource;
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{controller, joined, label},
+    seen::{controller_name_of, joined, label},
 };
 
 impl Grove {
@@ -35,11 +35,9 @@ impl Grove {
     /// The owner makes the clique again where it is gone, and mends it where somebody changed it.
     pub(super) fn wake_owner_of(&self, clique: &PodClique) {
         let namespace = clique.metadata.namespace.clone().unwrap_or_default();
-        match controller(&clique.metadata) {
-            Some(owner) if owner.kind == PodCliqueScalingGroup::kind(&()) => {
-                self.queues.groups.add(Key::new(namespace, owner.name.clone()));
-            }
-            _ => {
+        match controller_name_of::<PodCliqueScalingGroup>(&clique.metadata) {
+            Some(group) => self.queues.groups.add(Key::new(namespace, group)),
+            None => {
                 if let Some(set) = self.seen.set_key_of(&clique.metadata) {
                     self.queues.sets.add(set);
                 }

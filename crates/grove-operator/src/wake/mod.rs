@@ -1,6 +1,7 @@
 //! Which controller a change concerns. To wake too many is only work; to wake too few would be a hang.
 
 mod around;
+mod everything;
 mod pods;
 mod quotas;
 mod schedulers;
@@ -13,6 +14,7 @@ use grove_api::{
     constants::annotations,
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang, RestartCount, RestartPolicy},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{
     rollout::{self, Pace},
     topology::topology_name,
@@ -26,7 +28,7 @@ use kube::Resource;
 use crate::{
     controllers::Grove,
     key::{Key, StatusKey},
-    seen::{Children, controller_uid, joined},
+    seen::{Children, joined},
 };
 
 /// What is done about a change: the object before, and after.
@@ -113,11 +115,11 @@ impl Grove {
             }
         }
         if asked {
-            let uid = set.metadata.uid.as_deref().unwrap_or_default();
-            for group in self.seen.groups.of_owner(uid) {
+            let owner = OwnerKey::of(set.as_ref());
+            for group in self.seen.groups.of_owner(&owner) {
                 self.queues.groups.add(Key::of(group.as_ref()));
             }
-            for gang in self.seen.gangs.of_owner(uid) {
+            for gang in self.seen.gangs.of_owner(&owner) {
                 // Templates say things to schedulers, too.
                 self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
                 self.queues.gangs.add(Key::of(gang.as_ref()));
@@ -129,7 +131,7 @@ impl Grove {
                 self.queues.report(StatusKey::Clique(Key::of(clique.as_ref())));
             }
             // They do nothing before a change of the template is noted, and say of which one their update is.
-            for group in self.seen.groups.of_owner(set.metadata.uid.as_deref().unwrap_or_default()) {
+            for group in self.seen.groups.of_owner(&OwnerKey::of(set.as_ref())) {
                 let key = Key::of(group.as_ref());
                 self.queues.groups.add(key.clone());
                 self.queues.report(StatusKey::Group(key));
@@ -153,7 +155,7 @@ impl Grove {
             self.queues.cliques.add(key.clone());
             self.queues.report(StatusKey::Clique(key));
         }
-        for group in self.seen.groups.of_owner(set.metadata.uid.as_deref().unwrap_or_default()) {
+        for group in self.seen.groups.of_owner(&OwnerKey::of(set)) {
             let key = Key::of(group.as_ref());
             self.queues.groups.add(key.clone());
             self.queues.report(StatusKey::Group(key));
@@ -180,7 +182,7 @@ impl Grove {
             self.queues.report(StatusKey::Group(key));
             if old.is_none() {
                 // Likewise; and its pods may be what others wait for.
-                for clique in self.seen.cliques.of_owner(group.metadata.uid.as_deref().unwrap_or_default()) {
+                for clique in self.seen.cliques.of_owner(&OwnerKey::of(group.as_ref())) {
                     self.queues.cliques.add(Key::of(clique.as_ref()));
                     self.wake_cliques_after(&Key::of(clique.as_ref()));
                 }
@@ -270,8 +272,8 @@ impl Grove {
             }
             self.queues.gangs.add(key.clone());
         }
-        if let Some(set) = old.filter(|_| new.is_none()).and_then(|old| controller_uid(&old.metadata)) {
-            self.wake_held(&key, set, true);
+        if let Some(set) = old.filter(|_| new.is_none()).and_then(|old| self.seen.set_of(&old.metadata)) {
+            self.wake_held(&key, set.metadata.uid.as_deref().unwrap_or_default(), true);
         }
         self.queues.report(StatusKey::Gang(key));
         if let Some(set) = self.seen.set_key_of(&gang.metadata) {

@@ -79,7 +79,7 @@ impl Grove {
         rollout::is_open(progress) || {
             let clique = self.seen.cliques.cache.get(pod.namespace(), &pod.clique);
             let wanted = clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
-            self.seen.pods_by_owner.count(&pod.fact.owner) > wanted
+            self.seen.count_siblings(pod) > wanted
         }
     }
 
@@ -111,10 +111,7 @@ impl Grove {
         if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
             return;
         }
-        for pod in self.seen.pods_by_node.get(name) {
-            let clique = Key::new(pod.namespace(), pod.clique.clone());
-            self.queues.cliques.add(clique.clone());
-            self.queues.report(StatusKey::Clique(clique));
-        }
+        self.memory.nodes.changed(name, new.map(|it| &it.fact), self.now());
+        self.wake_cliques_on(name);
     }
 }

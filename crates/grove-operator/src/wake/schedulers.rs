@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use grove_api::constants::labels;
+use grove_ownership::OwnerKey;
 use grove_runtime::Changed;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
@@ -13,16 +14,15 @@ use crate::{
 };
 
 impl Grove {
-    /// An object that a scheduler's backend made for the owner of this UID changed.
-    pub(crate) fn scheduler_object_changed(&self, owner: &str, what: Changed) {
-        for gang in self.seen.gangs_by_uid.get(owner) {
-            let key = Key::of(gang.as_ref());
-            if what == Changed::Object {
-                self.memory.untell(owner);
-                self.queues.gangs.add(key.clone());
-            }
-            self.queues.report(StatusKey::Gang(key));
+    /// An object that a scheduler's backend made for this owner changed.
+    pub(crate) fn scheduler_object_changed(&self, owner: &OwnerKey, what: Changed) {
+        let Some(gang) = self.seen.gang_of(owner) else { return };
+        let key = Key::of(gang.as_ref());
+        if what == Changed::Object {
+            self.memory.untell(owner.uid());
+            self.queues.gangs.add(key.clone());
         }
+        self.queues.report(StatusKey::Gang(key));
     }
 
     /// A scheduler's backend is ready now, or is not any more: its gangs are looked at with what it is now.

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use grove_api::wire::ClusterTopologyBinding;
+use grove_ownership::OwnerKey;
 use grove_runtime::Change;
 use kube::api::DynamicObject;
 
@@ -17,19 +18,28 @@ impl Grove {
     pub(super) fn on_topologies(self: &Arc<Self>) {
         let grove = Arc::downgrade(self);
         self.seen.kueue.topologies.listen(move |change: &Change<'_, DynamicObject>| {
-            let (Some(grove), Some(topology)) = (grove.upgrade(), change.new.or(change.old)) else { return };
-            let name = topology.metadata.name.as_deref().unwrap_or_default();
-            if asks(change.old, change.new) {
-                grove.queues.topologies.add(name.to_owned());
-            }
-            // What is applied of it is in its spec alone.
-            if change.old.map(|it| &it.data["spec"]) != change.new.map(|it| &it.data["spec"]) {
-                grove.wake_sets_of(name);
-            }
+            let Some(grove) = grove.upgrade() else { return };
+            grove.kueue_topology_changed(change.old, change.new);
             if let (Some(old), None) = (change.old, change.new) {
                 grove.memory.forget(old.metadata.uid.as_deref().unwrap_or_default());
             }
         });
+    }
+
+    pub(super) fn kueue_topology_changed(
+        &self,
+        old: Option<&Arc<DynamicObject>>,
+        new: Option<&Arc<DynamicObject>>,
+    ) {
+        let Some(topology) = new.or(old) else { return };
+        let name = topology.metadata.name.as_deref().unwrap_or_default();
+        if asks(old, new) {
+            self.queues.topologies.add(name.to_owned());
+        }
+        // What is applied of it is in its spec alone.
+        if old.map(|it| &it.data["spec"]) != new.map(|it| &it.data["spec"]) {
+            self.wake_sets_of(name);
+        }
     }
 
     pub(super) fn topology_changed(
@@ -60,8 +70,7 @@ impl Grove {
 
     fn wake_sets_of(&self, topology: &str) {
         for set in self.seen.sets_by_topology.get(topology) {
-            let uid = set.metadata.uid.as_deref().unwrap_or_default();
-            for gang in self.seen.gangs.of_owner(uid) {
+            for gang in self.seen.gangs.of_owner(&OwnerKey::of(set.as_ref())) {
                 // A scheduler may know the topology by another name now.
                 self.memory.untell(gang.metadata.uid.as_deref().unwrap_or_default());
                 self.queues.gangs.add(Key::of(gang.as_ref()));

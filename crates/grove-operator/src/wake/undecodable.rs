@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use grove_runtime::{Cache, Cached, Queue};
+use grove_runtime::{Cache, Cached, Queue, Undecodable};
 
 use crate::{controllers::Grove, key::Key};
 
@@ -13,14 +13,29 @@ impl Grove {
         self.wake_when_ending(&self.seen.cliques.cache, |grove| &grove.queues.cliques);
     }
 
+    /// Those that are there already.
+    pub(super) fn look_at_undecodable(&self) {
+        add_ending(&self.queues.sets, self.seen.sets.list_undecodable().iter().map(AsRef::as_ref));
+        add_ending(&self.queues.groups, self.seen.groups.cache.list_undecodable().iter().map(AsRef::as_ref));
+        add_ending(
+            &self.queues.cliques,
+            self.seen.cliques.cache.list_undecodable().iter().map(AsRef::as_ref),
+        );
+    }
+
     fn wake_when_ending<K: Cached>(self: &Arc<Self>, cache: &Cache<K>, queue: fn(&Self) -> &Queue<Key>) {
         let grove: Weak<Self> = Arc::downgrade(self);
         cache.listen_undecodable(move |it| {
-            let Some(grove) = grove.upgrade() else { return };
-            if it.metadata.deletion_timestamp.is_some() {
-                let name = |it: &Option<String>| it.clone().unwrap_or_default();
-                queue(&grove).add(Key::new(name(&it.metadata.namespace), name(&it.metadata.name)));
+            if let Some(grove) = grove.upgrade() {
+                add_ending(queue(&grove), [it]);
             }
         });
+    }
+}
+
+fn add_ending<'a>(queue: &Queue<Key>, found: impl IntoIterator<Item = &'a Undecodable>) {
+    for it in found.into_iter().filter(|it| it.metadata.deletion_timestamp.is_some()) {
+        let name = |it: &Option<String>| it.clone().unwrap_or_default();
+        queue.add(Key::new(name(&it.metadata.namespace), name(&it.metadata.name)));
     }
 }

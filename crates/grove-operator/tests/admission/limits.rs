@@ -11,7 +11,7 @@ use grove_api::constants::webhooks::SET_VALIDATING;
 use grove_operator::admission::{Knowledge, Limits, Request, Snapshot};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     sync::Notify,
     time::timeout,
 };
@@ -138,6 +138,27 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
     timeout(PATIENCE, still).await.expect("more connections are open than there may be");
 }
 
+/// Nothing times out: an API server gets in by the choice of which connection goes.
+#[tokio::test]
+async fn slow_clients_keep_no_api_server_out() {
+    let hour = Duration::from_hours(1);
+    let limits =
+        Limits { handshake_time: hour, first_request_time: hour, idle_time: hour, ..Limits::default() };
+    let stage = Stage::new(limits).await;
+    let mut kept = stage.client.keep().await.unwrap();
+    kept.review(SET_VALIDATING.path, &set(1)).await.unwrap();
+    let mut slow = Vec::new();
+    for _ in 0..400 {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+        // No TLS ever comes.
+        slow.push(timeout(PATIENCE, socket.connect(stage.address)).await.expect("not accepted").unwrap());
+    }
+    let mut fresh = timeout(PATIENCE, stage.client.keep()).await.expect("no TLS").unwrap();
+    fresh.review(SET_VALIDATING.path, &set(1)).await.unwrap();
+    kept.review(SET_VALIDATING.path, &set(1)).await.expect("an API server's connection was closed");
+}
+
 /// Tells when it is asked, and answers when it is let.
 struct Held {
     asked: Arc<Notify>,
@@ -172,7 +193,8 @@ async fn an_answer_that_takes_too_long_is_not_waited_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_under_way_is_answered_before_the_server_ends() {
     let (knowledge, asked, release) = held();
-    let stage = Stage::knowing(Limits::default(), knowledge).await;
+    let limits = Limits { lame_duck_time: Duration::ZERO, ..Limits::default() };
+    let stage = Stage::knowing(limits, knowledge).await;
     let idle = stage.client.connect().await.unwrap();
     let mut kept = stage.client.keep().await.unwrap();
     let object = set(1);

@@ -15,4 +15,5 @@ mod limits;
 mod lookups;
 mod reviews;
 mod rotation;
+mod shutdown;
 mod stage;

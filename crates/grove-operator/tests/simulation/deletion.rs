@@ -157,5 +157,5 @@ async fn what_cannot_be_decoded_can_be_deleted() {
         [("PodClique", "inf-0-fe"), ("PodCliqueScalingGroup", "inf-0-pd"), ("PodCliqueSet", "inf")];
     assert_eq!(told, expected.map(|(kind, name)| (kind.to_owned(), name.to_owned())));
     let notes = events.iter().map(|it| text(it, "/note"));
-    assert_eq!(notes.filter(|it| it.contains("cannot be decoded: Invalid type")).count(), 3);
+    assert_eq!(notes.filter(|it| it.contains("cannot be decoded: invalid type")).count(), 3);
 }

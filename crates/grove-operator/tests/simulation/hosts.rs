@@ -1,6 +1,6 @@
 //! Nodes of their own, one pod to each: nodes that are lost, and a scheduler that keeps what belongs together in one rack.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use grove_apiserver::{Action, DeleteOptions, Object, PatchBody, Subresource};
 use serde_json::{Value, json};
@@ -40,7 +40,12 @@ pub(crate) fn rack(host: &str) -> &str {
 impl World {
     /// Makes so many racks of so many nodes.
     pub(crate) fn build(&mut self, racks: usize, hosts: usize) {
-        for name in (0..racks).flat_map(|rack| (0..hosts).map(move |host| format!("r{rack}-h{host}"))) {
+        self.build_racks(0..racks, hosts);
+    }
+
+    /// Makes these racks.
+    pub(crate) fn build_racks(&mut self, racks: Range<usize>, hosts: usize) {
+        for name in racks.flat_map(|rack| (0..hosts).map(move |host| format!("r{rack}-h{host}"))) {
             self.join(&name);
             self.hosts.names.push(name);
         }

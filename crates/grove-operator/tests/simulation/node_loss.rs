@@ -15,14 +15,14 @@ use crate::{
     world::{DEFAULT, World, profiles},
 };
 
-const PATIENCE: Patience =
+pub(crate) const PATIENCE: Patience =
     Patience { after: SignedDuration::from_secs(60), replace_unit_after: SignedDuration::from_secs(40) };
 /// Grace of a pod, and what it may take longer.
 const STUCK: Duration = Duration::from_mins(1);
 const A: &str = "w-0-a";
 
 /// Two pods of `a`, all of which are needed, and one of `b`.
-fn set() -> Value {
+pub(crate) fn set() -> Value {
     let clique = |name: &str, replicas: u32| {
         let pod = json!({ "containers": [{ "name": "main", "image": "engine:1" }] });
         json!({ "name": name, "spec": { "roleName": name, "replicas": replicas, "podSpec": pod } })
@@ -35,7 +35,7 @@ fn set() -> Value {
 }
 
 /// A set that runs on racks of three nodes each.
-async fn running(seed: u64, racks: usize, set: Value) -> World {
+pub(crate) async fn running(seed: u64, racks: usize, set: Value) -> World {
     let mut world = World::new(seed);
     world.node_loss = Some(PATIENCE);
     world.topology_aware = true;
@@ -74,7 +74,7 @@ async fn packed(seed: u64, racks: usize) -> World {
 }
 
 /// UIDs of pods by the node that they are on.
-fn nodes(world: &World) -> BTreeMap<String, String> {
+pub(crate) fn nodes(world: &World) -> BTreeMap<String, String> {
     let pods = world.list("pods");
     pods.iter().filter_map(|it| Some((node_of(it)?.to_owned(), it.uid().to_owned()))).collect()
 }
@@ -89,7 +89,7 @@ fn places(world: &World) -> String {
 }
 
 /// The node of a pod of `a`.
-fn host(world: &World) -> String {
+pub(crate) fn host(world: &World) -> String {
     let pods = world.list("pods");
     let of_a = pods.iter().find(|it| it.name().starts_with(A)).unwrap();
     node_of(of_a).unwrap().to_owned()
@@ -105,7 +105,7 @@ fn is_told(world: &World) -> bool {
     conditions.iter().any(|it| it["type"] == "NodeLost" && it["status"] == "True")
 }
 
-async fn wait(world: &World, seconds: u64) {
+pub(crate) async fn wait(world: &World, seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     world.simulate();
 }

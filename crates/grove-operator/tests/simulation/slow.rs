@@ -1,4 +1,4 @@
-//! A connection on which requests take their time.
+//! A connection on which requests take their time. The server goes on with a request that its client has given up.
 
 use std::{
     future::Future,
@@ -32,11 +32,13 @@ impl Service<Request<Body>> for Slow {
         let target = request.uri().path_and_query().map(|it| it.as_str().to_owned()).unwrap_or_default();
         let delay = (self.delay)(request.method(), &target);
         let mut service = self.service.clone();
-        Box::pin(async move {
-            if !delay.is_zero() {
-                tokio::time::sleep(delay).await;
-            }
+        if delay.is_zero() {
+            return Box::pin(async move { service.call(request).await });
+        }
+        let handling = tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
             service.call(request).await
-        })
+        });
+        Box::pin(async move { handling.await.unwrap() })
     }
 }

@@ -9,7 +9,7 @@ use grove_apiserver::{
 };
 use grove_operator::{BackendMetrics, Concurrency, Operator, Settings};
 use grove_plan::node_loss::Patience;
-use grove_runtime::{Events, InformerMetrics, QueueMetrics, Writer};
+use grove_runtime::{Events, Metrics, Term, Writer};
 use grove_scheduler::{Registry, builtin::builtin};
 use http::Method;
 use k8s_openapi::jiff::Timestamp;
@@ -76,6 +76,8 @@ pub(crate) struct World {
 }
 
 struct Running {
+    operator: Arc<Operator>,
+    metrics: Metrics,
     tasks: JoinSet<()>,
 }
 
@@ -152,12 +154,46 @@ impl World {
         world
     }
 
-    /// Starts an operator that knows nothing.
+    /// Starts an operator that knows nothing, and leads.
     pub(crate) fn start(&mut self) {
-        let client = match self.forbidden {
+        self.follow();
+        self.lead(Term::default());
+    }
+
+    /// Has the operator lead for a term.
+    pub(crate) fn lead(&mut self, term: Term) {
+        let running = self.operator.as_mut().expect("an operator");
+        let operator = Arc::clone(&running.operator);
+        running.tasks.spawn(async move {
+            operator.work(term).await;
+        });
+    }
+
+    /// The operator's metrics, as text.
+    pub(crate) fn metrics(&self) -> String {
+        self.operator.as_ref().expect("an operator").metrics.encode().unwrap()
+    }
+
+    /// Starts an operator that does not lead.
+    pub(crate) fn follow(&mut self) {
+        let metrics = Metrics::new();
+        let operator = self.operator(self.client(), &metrics);
+        let mut tasks = JoinSet::new();
+        let watching = Arc::clone(&operator);
+        tasks.spawn(async move { watching.watch(CancellationToken::new()).await });
+        self.operator = Some(Running { operator, metrics, tasks });
+    }
+
+    /// A client of this cluster, as slow as the world is.
+    pub(crate) fn client(&self) -> Client {
+        match self.forbidden {
             None => Client::new(Slow { service: self.server.service(), delay: self.delay }, NAMESPACE),
             Some(path) => forbidden::client(&self.server, path),
-        };
+        }
+    }
+
+    /// An operator that knows nothing.
+    pub(crate) fn operator(&self, client: Client, metrics: &Metrics) -> Arc<Operator> {
         let registry = self.registry.clone();
         let config = json!({
             "apiVersion": config::API_VERSION, "kind": config::KIND, "scheduler": self.scheduler,
@@ -179,14 +215,8 @@ impl World {
         } else {
             Events::none()
         };
-        let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());
-        let operator =
-            Arc::new(Operator::new(client, events, settings, &informers, &queues, BackendMetrics::default()));
-        let mut tasks = JoinSet::new();
-        let watching = Arc::clone(&operator);
-        tasks.spawn(async move { watching.watch(CancellationToken::new()).await });
-        tasks.spawn(async move { operator.work(CancellationToken::new()).await });
-        self.operator = Some(Running { tasks });
+        let backends = BackendMetrics::default();
+        Arc::new(Operator::new(client, events, settings, &metrics.informers, &metrics.queues, backends))
     }
 
     /// Ends the operator in the middle of whatever it does.

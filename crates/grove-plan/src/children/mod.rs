@@ -5,13 +5,14 @@ mod set;
 mod update;
 
 use grove_api::wire::{PodClique, PodCliqueScalingGroup, PodGang};
+use grove_ownership::OwnerKey;
 use k8s_openapi::{
     api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use serde_json::Value;
 
-use crate::pods::Victim;
+use crate::{objects::CliqueDraft, pods::Victim};
 
 pub use self::{
     group::{GroupChildren, plan_group},
@@ -54,6 +55,8 @@ pub enum Kind {
 pub enum Action {
     /// Make it.
     Create(Child),
+    /// Make a PodClique.
+    CreateClique(CliqueDraft),
     /// Change it by a merge patch.
     Patch {
         /// Kind.
@@ -74,6 +77,22 @@ pub enum Action {
     },
 }
 
+/// How much is planned at a time: what is not carried out anyway is not built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Children that are created or changed, and as many that are deleted.
+    pub size: usize,
+    /// So many that could be created or changed are passed over: they failed, and must not keep the others from their turn.
+    pub skip: usize,
+}
+
+impl Default for Batch {
+    /// Everything.
+    fn default() -> Self {
+        Self { size: usize::MAX, skip: 0 }
+    }
+}
+
 /// A child that cannot be made, because something of that name belongs to somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
@@ -92,10 +111,13 @@ pub struct ChildPlan {
     pub blocked: Vec<Blocked>,
     /// Pods of another template that go, when all else is done.
     pub outdated: Vec<Victim>,
-    /// Cliques with pods of another template, as they will be: nothing is changed before the API server accepts their pods.
+    /// Cliques with pods of another template, as they will be, one for each template: nothing is changed before the API server
+    /// accepts their pods.
     pub replaced: Vec<PodClique>,
     /// Whether a child of an earlier life is still on its way out: its end wakes us.
     pub waiting: bool,
+    /// Whether there may be more to do: the batch is full, or something was passed over.
+    pub more: bool,
 }
 
 impl Kind {
@@ -154,41 +176,74 @@ enum Verdict {
     Foreign,
 }
 
-fn judge(existing: Option<&ObjectMeta>, owner_uid: &str) -> Verdict {
+fn judge(existing: Option<&ObjectMeta>, owner: &OwnerKey) -> Verdict {
     let Some(metadata) = existing else { return Verdict::Missing };
-    if !is_controlled_by(metadata, owner_uid) {
+    if !owner.controls(metadata) {
         // It may be of an earlier life of the set, and on its way out.
         return if metadata.deletion_timestamp.is_some() { Verdict::Leaving } else { Verdict::Foreign };
     }
     if metadata.deletion_timestamp.is_some() { Verdict::Leaving } else { Verdict::Ours }
 }
 
-/// Whether the object of UID `owner` controls it.
-pub fn is_controlled_by(metadata: &ObjectMeta, owner: &str) -> bool {
-    let owners = metadata.owner_references.iter().flatten();
-    owners.filter(|it| it.controller == Some(true)).any(|it| it.uid == owner)
+/// What becomes of a wanted child that can be made or changed.
+enum Wanted {
+    Create(Action),
+    Patch(Value),
+    Nothing,
 }
 
-/// Decides about one wanted child: it is created, changed, waited for, or in the way of somebody else's.
-///
-/// `make` says what to create (`Err`), or how to change what is there.
-fn decide(
-    plan: &mut ChildPlan,
-    owner: &str,
-    kind: Kind,
-    name: &str,
-    existing: Option<&ObjectMeta>,
-    make: impl FnOnce() -> Result<Option<Value>, Child>,
-) {
-    match judge(existing, owner) {
-        Verdict::Missing | Verdict::Ours => match make() {
-            Err(child) => plan.actions.push(Action::Create(child)),
-            Ok(patch) => {
-                plan.actions.extend(patch.map(|patch| Action::Patch { kind, name: name.to_owned(), patch }));
+impl Wanted {
+    fn patch(patch: Option<Value>) -> Self {
+        patch.map_or(Self::Nothing, Self::Patch)
+    }
+}
+
+/// A plan that grows up to the size of its batch.
+struct Draft {
+    owner: OwnerKey,
+    batch: Batch,
+    plan: ChildPlan,
+}
+
+impl Draft {
+    fn new(owner: OwnerKey, batch: Batch) -> Self {
+        Self { owner, batch, plan: ChildPlan::default() }
+    }
+
+    /// Decides about one wanted child: it is created, changed, waited for, or in the way of somebody else's. `make` says
+    /// which, and is not asked beyond the batch.
+    fn decide(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        existing: Option<&ObjectMeta>,
+        make: impl FnOnce() -> Wanted,
+    ) {
+        match judge(existing, &self.owner) {
+            Verdict::Missing | Verdict::Ours if self.plan.actions.len() >= self.batch.size => {
+                self.plan.more = true;
             }
-        },
-        Verdict::Leaving => plan.waiting = true,
-        Verdict::Foreign => plan.blocked.push(Blocked { kind, name: name.to_owned() }),
+            Verdict::Missing | Verdict::Ours => {
+                let action = match make() {
+                    Wanted::Create(action) => action,
+                    Wanted::Patch(patch) => Action::Patch { kind, name: name.to_owned(), patch },
+                    Wanted::Nothing => return,
+                };
+                match self.batch.skip.checked_sub(1) {
+                    Some(rest) => (self.batch.skip, self.plan.more) = (rest, true),
+                    None => self.plan.actions.push(action),
+                }
+            }
+            Verdict::Leaving => self.plan.waiting = true,
+            Verdict::Foreign => self.plan.blocked.push(Blocked { kind, name: name.to_owned() }),
+        }
+    }
+
+    /// Adds what goes. It does not wait for what is created: that may be refused until something goes.
+    fn delete<'b>(&mut self, excess: impl Iterator<Item = (Kind, &'b ObjectMeta)>) {
+        let mut all = excess.filter_map(|(kind, metadata)| delete(kind, metadata));
+        self.plan.actions.extend(all.by_ref().take(self.batch.size));
+        self.plan.more |= all.next().is_some();
     }
 }
 

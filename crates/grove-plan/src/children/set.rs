@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use grove_api::{
     names,
-    wire::{PodClique, PodCliqueScalingGroup, PodGang},
+    wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
-use k8s_openapi::{
-    api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
+use grove_ownership::OwnerKey;
+use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service};
 
-use super::{Child, ChildPlan, Kind, delete, name_of, update};
+use super::{Action, Batch, Child, ChildPlan, Draft, Kind, Wanted, name_of, update};
 use crate::{
+    allotment::Allotment,
     layout::{self, Place, count, set_name},
-    objects::{self, Context},
+    objects::{self, Context, SharedTemplates},
     rollout::{self, Pace},
     topology::{Spread, Topology},
 };
@@ -36,26 +35,35 @@ pub struct SetChildren<'a> {
     pub lost: BTreeSet<&'a str>,
     /// Names of clique templates that no clique is made from: nobody knows which version of them is in force.
     pub unknown: BTreeSet<&'a str>,
+    /// What may be created of a set that is too large.
+    pub allotment: Allotment,
+    /// How much is planned.
+    pub batch: Batch,
 }
 
 /// What to do about the children of a set. `topology` is that of the set, where it has one that exists.
 pub fn plan_set(context: Context<'_>, topology: Option<&Topology>, children: &SetChildren<'_>) -> ChildPlan {
     let mut planner = Planner {
         context,
-        uid: context.set.metadata.uid.as_deref().unwrap_or_default(),
         children,
-        wanted: Wanted::default(),
-        plan: ChildPlan::default(),
+        names: Names::default(),
+        templates: SharedTemplates::default(),
+        draft: Draft::new(OwnerKey::of(context.set), children.batch),
     };
     for replica in 0..count(context.set.spec.replicas) {
-        planner.replica(replica, topology);
+        if children.allotment.has_base(replica) {
+            planner.replica(replica, topology);
+        } else {
+            planner.withhold(replica);
+        }
     }
     planner.excess();
-    planner.plan
+    planner.draft.plan
 }
 
+/// Names of what is wanted.
 #[derive(Default)]
-struct Wanted {
+struct Names {
     services: BTreeSet<String>,
     autoscalers: BTreeSet<String>,
     cliques: BTreeSet<String>,
@@ -65,10 +73,10 @@ struct Wanted {
 
 struct Planner<'a> {
     context: Context<'a>,
-    uid: &'a str,
     children: &'a SetChildren<'a>,
-    wanted: Wanted,
-    plan: ChildPlan,
+    names: Names,
+    templates: SharedTemplates,
+    draft: Draft,
 }
 
 impl Planner<'_> {
@@ -82,7 +90,7 @@ impl Planner<'_> {
             None => Spread::asked(set, topology),
         };
         // Of a replica that is scaled to zero nothing is to be scheduled. When it is scaled up again its gang is new.
-        let zero = self.scaled_to_zero(Place::Base { replica });
+        let zero = scaled_to_zero(set, children, Place::Base { replica });
         if layout::cliques_of(set, Place::Base { replica }).is_some_and(|it| it.len() > zero.len()) {
             self.gang(Place::Base { replica }, base, topology, spread);
         }
@@ -90,7 +98,7 @@ impl Planner<'_> {
             let group = names::scaling_group(set_name(set), replica, &config.name);
             let live = children.groups.get(group.as_str());
             let replicas = live.map_or_else(|| layout::group_replicas(config), |it| count(it.spec.replicas));
-            for group_replica in layout::group_minimum(config)..replicas {
+            for group_replica in children.allotment.further_replicas(set, replica, config, replicas) {
                 let place = Place::Scaled { replica, group: &config.name, group_replica };
                 let name = layout::gang_of_member(set, replica, config, group_replica).name;
                 self.gang(place, name, topology, spread);
@@ -99,55 +107,60 @@ impl Planner<'_> {
 
         let name = names::headless_service(set_name(set), replica);
         let existing = children.services.get(name.as_str()).copied();
-        self.child(Kind::Service, &name, existing.map(|it| &it.metadata), || {
+        self.draft.decide(Kind::Service, &name, existing.map(|it| &it.metadata), || {
             let wanted = objects::service(context, replica);
             match existing {
-                None => Err(Child::Service(Box::new(wanted))),
-                Some(existing) => Ok(update::service(existing, &wanted)),
+                None => create(Child::Service(Box::new(wanted))),
+                Some(existing) => Wanted::patch(update::service(existing, &wanted)),
             }
         });
-        self.wanted.services.insert(name);
+        self.names.services.insert(name);
 
         let is_paused = rollout::pace(set) == Pace::Paused;
         for clique in layout::standalone(set, replica) {
             let existing = children.cliques.get(clique.name.as_str()).copied();
             let is_unknown = children.unknown.contains(clique.template.name.as_str());
-            self.child(Kind::Clique, &clique.name, existing.map(|it| &it.metadata), || {
-                let wanted = objects::clique(context, &clique, None);
+            let templates = &mut self.templates;
+            self.draft.decide(Kind::Clique, &clique.name, existing.map(|it| &it.metadata), || {
+                if existing.is_none() && is_unknown {
+                    return Wanted::Nothing;
+                }
+                let wanted = templates.draft(context, &clique, None);
                 match existing {
-                    None if is_unknown => Ok(None),
-                    None => Err(Child::Clique(Box::new(wanted))),
-                    Some(existing) => Ok(update::clique_patch(existing, &wanted)
-                        .filter(|it| !is_paused || !update::changes_template(it))),
+                    None => Wanted::Create(Action::CreateClique(wanted)),
+                    Some(existing) => {
+                        let patch = update::clique_patch(existing, &wanted.into_object());
+                        Wanted::patch(patch.filter(|it| !is_paused || !update::changes_template(it)))
+                    }
                 }
             });
-            self.autoscaler(&clique.name, objects::clique_autoscaler(context, &clique));
-            self.wanted.cliques.insert(clique.name);
+            if clique.template.spec.auto_scaling_config.is_some() {
+                self.autoscaler(&clique.name, || objects::clique_autoscaler(context, &clique));
+            }
+            self.names.cliques.insert(clique.name);
         }
         for config in &set.spec.template.scaling_groups {
             let name = names::scaling_group(set_name(set), replica, &config.name);
             let existing = children.groups.get(name.as_str()).copied();
-            self.child(Kind::Group, &name, existing.map(|it| &it.metadata), || {
+            self.draft.decide(Kind::Group, &name, existing.map(|it| &it.metadata), || {
                 let wanted = objects::group(context, replica, config);
                 match existing {
-                    None => Err(Child::Group(Box::new(wanted))),
-                    Some(existing) => Ok(update::group(existing, &wanted)),
+                    None => create(Child::Group(Box::new(wanted))),
+                    Some(existing) => Wanted::patch(update::group(existing, &wanted)),
                 }
             });
-            self.autoscaler(&name, objects::group_autoscaler(context, config.scale_config.as_ref(), &name));
-            self.wanted.groups.insert(name);
+            if let Some(scale) = &config.scale_config {
+                self.autoscaler(&name, || objects::group_autoscaler(context, Some(scale), &name));
+            }
+            self.names.groups.insert(name);
         }
     }
 
-    /// Cliques of the gang at `place` that are scaled to zero.
-    fn scaled_to_zero(&self, place: Place<'_>) -> BTreeSet<String> {
-        let children = self.children;
-        layout::scaled_to_zero(
-            self.context.set,
-            place,
-            |name| children.cliques.get(name)?.spec.replicas,
-            |name| Some(children.groups.get(name)?.spec.replicas),
-        )
+    /// Nothing of this replica is created. What is left of it stays.
+    fn withhold(&mut self, replica: u32) {
+        let name = set_name(self.context.set);
+        self.names.gangs.insert(names::base_gang(name, replica));
+        self.names.services.insert(names::headless_service(name, replica));
     }
 
     /// Only that it exists; what it says is kept right by the gang's own plan, which sees the pods.
@@ -161,48 +174,40 @@ impl Planner<'_> {
         let existing = self.children.gangs.get(name.as_str()).copied();
         let form = if self.children.lost.contains(name.as_str()) { "" } else { self.context.form };
         let context = Context { form, ..self.context };
-        let zero = self.scaled_to_zero(place);
-        let references = |clique: &str| (!zero.contains(clique)).then(Vec::new);
-        self.child(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
-            match existing.map_or_else(|| objects::gang(context, place, topology, references), |_| None) {
-                Some(mut gang) => {
-                    if let Some(spread) = spread {
-                        spread.note_on(&mut gang);
-                    }
-                    Err(Child::Gang(Box::new(gang)))
-                }
-                None => Ok(None),
+        let (set, children) = (self.context.set, self.children);
+        self.draft.decide(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
+            if existing.is_some() {
+                return Wanted::Nothing;
+            }
+            let zero = scaled_to_zero(set, children, place);
+            let references = |clique: &str| (!zero.contains(clique)).then(Vec::new);
+            let Some(mut gang) = objects::gang(context, place, topology, references) else {
+                return Wanted::Nothing;
+            };
+            if let Some(spread) = spread {
+                spread.note_on(&mut gang);
+            }
+            create(Child::Gang(Box::new(gang)))
+        });
+        self.names.gangs.insert(name);
+    }
+
+    fn autoscaler(&mut self, name: &str, wanted: impl FnOnce() -> Option<HorizontalPodAutoscaler>) {
+        let existing = self.children.autoscalers.get(name).copied();
+        self.draft.decide(Kind::Autoscaler, name, existing.map(|it| &it.metadata), || {
+            match (wanted(), existing) {
+                (None, _) => Wanted::Nothing,
+                (Some(wanted), None) => create(Child::Autoscaler(Box::new(wanted))),
+                (Some(wanted), Some(existing)) => Wanted::patch(update::autoscaler(existing, &wanted)),
             }
         });
-        self.wanted.gangs.insert(name);
-    }
-
-    fn autoscaler(&mut self, name: &str, wanted: Option<HorizontalPodAutoscaler>) {
-        let Some(wanted) = wanted else { return };
-        let existing = self.children.autoscalers.get(name).copied();
-        self.child(Kind::Autoscaler, name, existing.map(|it| &it.metadata), || match existing {
-            None => Err(Child::Autoscaler(Box::new(wanted))),
-            Some(existing) => Ok(update::autoscaler(existing, &wanted)),
-        });
-        self.wanted.autoscalers.insert(name.to_owned());
-    }
-
-    /// `make` says what to create, or how to change what is there.
-    fn child(
-        &mut self,
-        kind: Kind,
-        name: &str,
-        existing: Option<&ObjectMeta>,
-        make: impl FnOnce() -> Result<Option<serde_json::Value>, Child>,
-    ) {
-        super::decide(&mut self.plan, self.uid, kind, name, existing, make);
+        self.names.autoscalers.insert(name.to_owned());
     }
 
     /// What the set owns and no longer wants. Cliques and groups go before what they refer to.
     fn excess(&mut self) {
-        let uid = self.uid;
-        let owned = |it: &&ObjectMeta| super::is_controlled_by(it, uid);
-        let (children, wanted) = (self.children, &self.wanted);
+        let owner = self.draft.owner.clone();
+        let (children, wanted) = (self.children, &self.names);
         let cliques = children.cliques.values().map(|it| (Kind::Clique, &it.metadata, &wanted.cliques));
         let groups = children.groups.values().map(|it| (Kind::Group, &it.metadata, &wanted.groups));
         let gangs = children.gangs.values().map(|it| (Kind::Gang, &it.metadata, &wanted.gangs));
@@ -211,8 +216,21 @@ impl Planner<'_> {
             children.autoscalers.values().map(|it| (Kind::Autoscaler, &it.metadata, &wanted.autoscalers));
         let all = scalers.chain(cliques).chain(groups).chain(gangs).chain(services);
         let excess = all
-            .filter(|(_, metadata, wanted)| owned(metadata) && !wanted.contains(name_of(metadata)))
-            .filter_map(|(kind, metadata, _)| delete(kind, metadata));
-        self.plan.actions.extend(excess);
+            .filter(|(_, metadata, wanted)| owner.controls(metadata) && !wanted.contains(name_of(metadata)));
+        self.draft.delete(excess.map(|(kind, metadata, _)| (kind, metadata)));
     }
+}
+
+fn create(child: Child) -> Wanted {
+    Wanted::Create(Action::Create(child))
+}
+
+/// Cliques of the gang at `place` that are scaled to zero.
+fn scaled_to_zero(set: &PodCliqueSet, children: &SetChildren<'_>, place: Place<'_>) -> BTreeSet<String> {
+    layout::scaled_to_zero(
+        set,
+        place,
+        |name| children.cliques.get(name)?.spec.replicas,
+        |name| Some(children.groups.get(name)?.spec.replicas),
+    )
 }

@@ -3,10 +3,13 @@
 //! A node in trouble is noted with its time, so that an operator that starts anew counts on; then that its pods count as gone;
 //! and only then are they deleted. Pods on nodes that are well are nobody's business here, but for those of a unit that
 //! [is placed anew](replace).
+//!
+//! The cache of nodes starts the clock, and no more: a node counts as lost, and a pod is deleted because of it, only if the
+//! API server confirmed the trouble just now ([`Seen::confirmed`]). Of an unknown node what is noted stays as it is.
 
 pub mod replace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use grove_api::{
     limits::MAX_LOST_NODES,
@@ -16,12 +19,14 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use crate::{
     facts::{Phase, PodFact},
-    nodes::{NodeFact, Trouble, trouble},
+    nodes::{NodeKnowledge, Trouble, trouble},
     pods::{Victim, Why, victim},
 };
 
 /// How long a pod may take longer to go than its time of grace, before it counts as stuck.
 const MARGIN: SignedDuration = SignedDuration::from_secs(30);
+/// How long until a node that is noted and unknown is looked at again: what was noted of it may have become due meanwhile.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long is waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +42,10 @@ pub struct Patience {
 pub struct Seen<'a> {
     /// Its pods.
     pub pods: Vec<&'a PodFact>,
-    /// The nodes that they are on; one that is missing does not exist.
-    pub nodes: BTreeMap<&'a str, &'a NodeFact>,
+    /// The nodes that they are on; one that is missing is unknown.
+    pub nodes: BTreeMap<&'a str, NodeKnowledge<'a>>,
+    /// Nodes that the API server described just now as `nodes` does, and that may count as lost now.
+    pub confirmed: BTreeSet<&'a str>,
     /// What is noted.
     pub noted: &'a [LostNode],
     /// How long a node may be in trouble.
@@ -54,6 +61,17 @@ pub struct Watch {
     pub nodes: Vec<LostNode>,
     /// When the next of them counts as lost, if nothing changes.
     pub next: Option<Timestamp>,
+    /// Nodes that would count as lost now and are not confirmed.
+    pub unconfirmed: BTreeSet<String>,
+}
+
+/// Pods that count as gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GonePods {
+    /// Their UIDs.
+    pub uids: Vec<String>,
+    /// Nodes of further such pods that are not confirmed.
+    pub unconfirmed: BTreeSet<String>,
 }
 
 /// Pods that hang on their way out.
@@ -63,6 +81,8 @@ pub struct Stuck {
     pub pods: Vec<Victim>,
     /// When there is one more, or one more that counts as gone, if nothing changes.
     pub next: Option<Timestamp>,
+    /// Nodes of further such pods that are not confirmed.
+    pub unconfirmed: BTreeSet<String>,
 }
 
 /// A pod with trouble.
@@ -85,22 +105,40 @@ impl<'a> Seen<'a> {
         self.noted.iter().find(|it| it.name == node)
     }
 
-    /// Pods whose nodes are in trouble. What has ended has no need of its node: work that is done is not done again.
-    fn troubled(&self) -> impl Iterator<Item = Troubled<'a>> {
+    fn knowledge(&self, node: &str) -> NodeKnowledge<'a> {
+        self.nodes.get(node).copied().unwrap_or(NodeKnowledge::Unknown)
+    }
+
+    /// Pods that need their nodes. What has ended does not: work that is done is not done again.
+    fn bound_pods(&self) -> impl Iterator<Item = &'a PodFact> {
         let has_ended =
             |it: &PodFact| !it.terminating && matches!(it.phase, Phase::Failed | Phase::Succeeded);
-        self.pods.iter().copied().filter(move |it| !it.node.is_empty() && !has_ended(it)).filter_map(
-            move |pod| {
-                let Trouble { reason, since, tolerated } =
-                    trouble(pod, self.nodes.get(pod.node.as_str()).copied())?;
-                // Where nobody says since when, it is since we noticed; a node that goes after it was silent is silent since then.
-                let noticed = || self.noted(&pod.node).map_or(self.now, |it| it.since.0);
-                let since = since.unwrap_or_else(noticed);
-                // One that came when the node was in trouble has the whole time too: else it would be made and deleted without end.
-                let due = since.max(pod.created).checked_add(tolerated.max(self.after)).ok();
-                Some(Troubled { pod, reason, since, due })
-            },
-        )
+        self.pods.iter().copied().filter(move |it| !it.node.is_empty() && !has_ended(it))
+    }
+
+    /// Pods whose nodes are in trouble.
+    fn troubled(&self) -> impl Iterator<Item = Troubled<'a>> {
+        self.bound_pods().filter_map(move |pod| {
+            let Trouble { reason, since, tolerated } = trouble(pod, self.knowledge(&pod.node))?;
+            // Where nobody says since when, it is since we noticed; a node that goes after it was silent is silent since then.
+            let noticed = || self.noted(&pod.node).map_or(self.now, |it| it.since.0);
+            let since = since.unwrap_or_else(noticed);
+            // One that came when the node was in trouble has the whole time too: else it would be made and deleted without end.
+            let due = since.max(pod.created).checked_add(tolerated.max(self.after)).ok();
+            Some(Troubled { pod, reason, since, due })
+        })
+    }
+
+    /// Notes on nodes of these pods of which nothing is known now.
+    fn noted_and_unknown(&self) -> impl Iterator<Item = &'a LostNode> {
+        let used: BTreeSet<&str> = self.bound_pods().map(|it| it.node.as_str()).collect();
+        self.noted.iter().filter(move |it| {
+            used.contains(it.name.as_str()) && self.knowledge(&it.name) == NodeKnowledge::Unknown
+        })
+    }
+
+    fn look_again(&self) -> Option<Timestamp> {
+        self.now.checked_add(LOOK_AGAIN).ok()
     }
 
     /// What is to be noted now.
@@ -118,11 +156,18 @@ impl<'a> Seen<'a> {
         let mut watch = Watch::default();
         for (mut node, due) in found.into_values() {
             match due.filter(|_| node.lost_at.is_none()) {
-                Some(due) if due <= self.now => node.lost_at = Some(Time(self.now)),
+                Some(due) if due <= self.now && self.confirmed.contains(node.name.as_str()) => {
+                    node.lost_at = Some(Time(self.now));
+                }
+                Some(due) if due <= self.now => drop(watch.unconfirmed.insert(node.name.clone())),
                 Some(due) => watch.next = watch.next.into_iter().chain([due]).min(),
                 None => {}
             }
             watch.nodes.push(node);
+        }
+        for note in self.noted_and_unknown() {
+            watch.nodes.push(note.clone());
+            watch.next = watch.next.into_iter().chain(self.look_again()).min();
         }
         watch.nodes.sort_by_key(|it| it.since.0);
         // The others have their turn when these are through.
@@ -135,10 +180,17 @@ impl<'a> Seen<'a> {
         self.noted(&it.pod.node)?.lost_at.clone().filter(|at| it.since <= at.0)
     }
 
-    /// UIDs of the pods that count as gone, and of which that is noted.
-    pub fn gone(&self) -> Vec<String> {
-        let gone = self.noted_as_lost().filter(|it| !it.pod.terminating && it.is_due(self.now));
-        gone.map(|it| it.pod.uid.clone()).collect()
+    /// The pods that count as gone, and of which that is noted.
+    pub fn gone(&self) -> GonePods {
+        let mut gone = GonePods::default();
+        for it in self.noted_as_lost().filter(|it| !it.pod.terminating && it.is_due(self.now)) {
+            if self.confirmed.contains(it.pod.node.as_str()) {
+                gone.uids.push(it.pod.uid.clone());
+            } else {
+                gone.unconfirmed.insert(it.pod.node.clone());
+            }
+        }
+        gone
     }
 
     fn noted_as_lost(&self) -> impl Iterator<Item = Troubled<'a>> {
@@ -158,9 +210,15 @@ impl<'a> Seen<'a> {
             };
             match end {
                 Some(end) if end > self.now => stuck.next = stuck.next.into_iter().chain([end]).min(),
-                Some(_) => stuck.pods.push(victim(pod, Why::NodeLost)),
+                Some(_) if self.confirmed.contains(pod.node.as_str()) => {
+                    stuck.pods.push(victim(pod, Why::NodeLost));
+                }
+                Some(_) => drop(stuck.unconfirmed.insert(pod.node.clone())),
                 None => {}
             }
+        }
+        if self.noted_and_unknown().any(|it| it.lost_at.is_some()) {
+            stuck.next = stuck.next.into_iter().chain(self.look_again()).min();
         }
         stuck
     }

@@ -5,7 +5,7 @@ use grove_api::constants::taints::{NOT_READY, OUT_OF_SERVICE, UNREACHABLE};
 use super::*;
 use crate::{
     fixture::{at, pod},
-    nodes::{Taint, Toleration},
+    nodes::{NodeFact, Taint, Toleration},
 };
 
 const AFTER: SignedDuration = SignedDuration::from_secs(10);
@@ -26,22 +26,30 @@ fn pods(text: &str) -> Vec<PodFact> {
     text.split_whitespace().map(on).collect()
 }
 
-/// A clique over time: what was noted stays noted.
+/// A clique over time: what was noted stays noted. A node that is not among `nodes` is gone.
 struct Life {
     pods: Vec<PodFact>,
     nodes: BTreeMap<&'static str, NodeFact>,
     noted: Vec<LostNode>,
+    /// Nodes of which nothing is known.
+    unknown: Vec<&'static str>,
+    /// Nodes that the API server has not confirmed.
+    unconfirmed: Vec<&'static str>,
 }
 
 impl Life {
     fn new(text: &str, nodes: &[(&'static str, NodeFact)]) -> Self {
-        Self { pods: pods(text), nodes: nodes.iter().cloned().collect(), noted: Vec::new() }
+        let nodes = nodes.iter().cloned().collect();
+        Self { pods: pods(text), nodes, noted: Vec::new(), unknown: Vec::new(), unconfirmed: Vec::new() }
     }
 
     fn seen(&self, now: i64) -> Seen<'_> {
+        let names = || self.pods.iter().map(|it| it.node.as_str()).filter(|it| !self.unknown.contains(it));
+        let known = |name| self.nodes.get(name).map_or(NodeKnowledge::ConfirmedGone, NodeKnowledge::Present);
         Seen {
             pods: self.pods.iter().collect(),
-            nodes: self.nodes.iter().map(|(name, it)| (*name, it)).collect(),
+            nodes: names().map(|it| (it, known(it))).collect(),
+            confirmed: names().filter(|it| !self.unconfirmed.contains(it)).collect(),
             noted: &self.noted,
             after: AFTER,
             now: at(now),
@@ -56,19 +64,23 @@ impl Life {
             format!("{} {} {} {lost}", it.name, it.reason.as_str(), it.since.0.as_second())
         };
         let next = watch.next.map(|it| format!("next {}", it.as_second()));
-        let said: Vec<String> = watch.nodes.iter().map(node).chain(next).collect();
+        let asked = watch.unconfirmed.iter().map(|it| format!("ask {it}"));
+        let said: Vec<String> = watch.nodes.iter().map(node).chain(next).chain(asked).collect();
         self.noted = watch.nodes;
         said.join("; ")
     }
 
     fn gone(&self, now: i64) -> String {
-        self.seen(now).gone().join(" ")
+        let GonePods { uids, unconfirmed } = self.seen(now).gone();
+        let asked = unconfirmed.into_iter().map(|it| format!("ask {it}"));
+        uids.into_iter().chain(asked).collect::<Vec<_>>().join(" ")
     }
 
     fn stuck(&self, now: i64) -> String {
-        let Stuck { pods, next } = self.seen(now).stuck();
+        let Stuck { pods, next, unconfirmed } = self.seen(now).stuck();
         let next = next.map(|it| format!("next {}", it.as_second()));
-        pods.into_iter().map(|it| it.name).chain(next).collect::<Vec<_>>().join(" ")
+        let asked = unconfirmed.into_iter().map(|it| format!("ask {it}"));
+        pods.into_iter().map(|it| it.name).chain(next).chain(asked).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -193,5 +205,52 @@ fn of_very_many_nodes_those_that_are_lost_the_longest_are_noted() {
     life.note(100);
     assert_eq!(life.noted.len(), MAX_LOST_NODES);
     assert_eq!(life.noted[0].name, "n5");
-    assert_eq!(life.seen(100).gone(), ["uid-5r"]);
+    assert_eq!(life.seen(100).gone().uids, ["uid-5r"]);
+}
+
+/// The cache may be blind: it starts the clock, and the API server has the last word.
+#[test]
+fn nothing_is_lost_that_is_not_confirmed() {
+    for nodes in [vec![], vec![("a", tainted(UNREACHABLE, Some(100)))]] {
+        let reason = if nodes.is_empty() { "Gone" } else { "Unreachable" };
+        let mut life = Life::new("a:0r b:1r", &nodes);
+        life.nodes.insert("b", NodeFact::default());
+        life.unconfirmed = vec!["a"];
+        assert_eq!(life.note(100), format!("a {reason} 100 -; next 110"));
+        assert_eq!(life.note(115), format!("a {reason} 100 -; ask a"), "it is due, and asked for");
+        life.unconfirmed.clear();
+        assert_eq!(life.note(116), format!("a {reason} 100 116"));
+        life.unconfirmed = vec!["a"];
+        assert_eq!(life.gone(117), "ask a", "confirmed for the note is not confirmed for the deletion");
+        life.unconfirmed.clear();
+        assert_eq!(life.gone(117), "uid-0r");
+        // And once more before it is removed by force.
+        life.pods[0].terminating = true;
+        life.pods[0].goes_by = Some(at(150));
+        life.unconfirmed = vec!["a"];
+        assert_eq!((life.stuck(179), life.stuck(180)), ("next 180".to_owned(), "ask a".to_owned()));
+        life.unconfirmed.clear();
+        assert_eq!(life.stuck(180), "0r");
+    }
+}
+
+#[test]
+fn what_is_noted_of_a_node_stays_while_nothing_is_known_of_it() {
+    let mut life = Life::new("a:0r b:1r c:2r", &[]);
+    life.unknown = vec!["a", "b", "c"];
+    assert_eq!((life.note(100), life.gone(900), life.stuck(900)), Default::default(), "nothing is noted");
+    life.unknown.clear();
+    life.nodes.insert("c", NodeFact::default());
+    assert_eq!(life.note(100), "a Gone 100 -; b Gone 100 -; next 110");
+    life.unknown = vec!["b", "c"];
+    assert_eq!(life.note(110), "a Gone 100 110; b Gone 100 -; next 170", "one of them is looked at again");
+    life.unknown = vec!["a", "b", "c"];
+    assert_eq!(life.note(900), "a Gone 100 110; b Gone 100 -; next 960");
+    assert_eq!((life.gone(900).as_str(), life.stuck(900).as_str()), ("", "next 960"));
+    life.unknown.clear();
+    assert_eq!(life.note(901), "a Gone 100 110; b Gone 100 901");
+    assert_eq!(life.gone(901), "uid-0r uid-1r");
+    life.unknown = vec!["a", "b"];
+    life.pods = pods("c:2r");
+    assert_eq!(life.note(902), "", "no pod is there any more");
 }

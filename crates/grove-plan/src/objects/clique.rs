@@ -1,6 +1,9 @@
 //! PodCliques.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use grove_api::{
     constants::{annotations, components, environment, finalizers, labels},
@@ -31,8 +34,92 @@ const PLACE: [&str; 5] = [
 const GROUP_ENVIRONMENT: [&str; 3] =
     [environment::GROUP_NAME, environment::GROUP_TEMPLATE_PODS, environment::GROUP_INDEX];
 
+/// A PodClique to create, whose pod spec is that of all PodCliques of its template: a plan of many holds it once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CliqueDraft {
+    /// Without its pod spec.
+    object: Box<PodClique>,
+    pod_spec: Arc<PodSpec>,
+}
+
+impl CliqueDraft {
+    /// Metadata.
+    pub fn metadata(&self) -> &ObjectMeta {
+        &self.object.metadata
+    }
+
+    /// Where the pod spec is: the same for all PodCliques that share it.
+    pub fn pod_spec_address(&self) -> *const PodSpec {
+        Arc::as_ptr(&self.pod_spec)
+    }
+
+    /// The whole object.
+    pub fn object(&self) -> PodClique {
+        self.clone().into_object()
+    }
+
+    /// Likewise; the pod spec is copied only where others need it too.
+    pub fn into_object(self) -> PodClique {
+        let mut object = *self.object;
+        object.spec.pod_spec = Arc::unwrap_or_clone(self.pod_spec);
+        object
+    }
+}
+
+/// What all PodCliques of a template have in common, made when the first of them is planned.
+#[derive(Debug, Default)]
+pub struct SharedTemplates {
+    by_name: BTreeMap<String, SharedTemplate>,
+}
+
+#[derive(Clone, Debug)]
+struct SharedTemplate {
+    pod_spec: Arc<PodSpec>,
+    hash: String,
+}
+
+impl SharedTemplate {
+    fn of(context: Context<'_>, clique: &Clique<'_>) -> Self {
+        let mut pod_spec = clique.template.spec.pod_spec.clone();
+        if let Some(member) = &clique.member {
+            let names = member.config.clique_names.iter();
+            let cliques = names.filter_map(|it| context.set.spec.template.clique(it));
+            add_group_environment(&mut pod_spec, cliques.map(layout::clique_replicas).sum());
+        }
+        Self { pod_spec: Arc::new(pod_spec), hash: hash::pod_template(clique.template) }
+    }
+}
+
+impl SharedTemplates {
+    /// `clique` as it is created. `group` owns it where it is a member of one, else the set does.
+    pub fn draft(
+        &mut self,
+        context: Context<'_>,
+        clique: &Clique<'_>,
+        group: Option<&PodCliqueScalingGroup>,
+    ) -> CliqueDraft {
+        let name = &clique.template.name;
+        if !self.by_name.contains_key(name) {
+            self.by_name.insert(name.clone(), SharedTemplate::of(context, clique));
+        }
+        draft(context, clique, group, &self.by_name[name])
+    }
+}
+
 /// The object of `clique`, as it is created. `group` owns it where it is a member of one, else the set does.
 pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqueScalingGroup>) -> PodClique {
+    let shared = SharedTemplate::of(context, clique);
+    let draft = draft(context, clique, group, &shared);
+    drop(shared);
+    draft.into_object()
+}
+
+fn draft(
+    context: Context<'_>,
+    clique: &Clique<'_>,
+    group: Option<&PodCliqueScalingGroup>,
+    shared: &SharedTemplate,
+) -> CliqueDraft {
     let set = context.set;
     let template = clique.template;
     let component =
@@ -45,7 +132,7 @@ pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqu
         .with(labels::COMPONENT, component)
         .with(labels::POD_GANG, clique.gang.name.clone())
         .with(labels::SET_REPLICA_INDEX, clique.replica.to_string())
-        .with(labels::POD_TEMPLATE_HASH, hash::pod_template(template));
+        .with(labels::POD_TEMPLATE_HASH, shared.hash.clone());
     if let Some(base) = &clique.gang.base {
         labels = labels.with(labels::BASE_POD_GANG, base.clone());
     }
@@ -63,16 +150,15 @@ pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqu
     };
     notes.extend(mirrored.write().map(|it| (MIRRORED.to_owned(), it)));
 
-    let mut spec = template.spec.clone();
-    spec.replicas = Some(wire_count(layout::clique_replicas(template) as usize));
-    spec.min_available = Some(wire_count(layout::clique_minimum(template) as usize));
-    spec.starts_after = layout::parents(set, clique).into_iter().map(|it| it.name).collect();
-    if let Some(member) = &clique.member {
-        let cliques = member.config.clique_names.iter().filter_map(|it| set.spec.template.clique(it));
-        let pods: u32 = cliques.map(layout::clique_replicas).sum();
-        add_group_environment(&mut spec.pod_spec, pods);
-    }
-    PodClique {
+    let spec = PodCliqueSpec {
+        role_name: template.spec.role_name.clone(),
+        replicas: Some(wire_count(layout::clique_replicas(template) as usize)),
+        min_available: Some(wire_count(layout::clique_minimum(template) as usize)),
+        starts_after: layout::parents(set, clique).into_iter().map(|it| it.name).collect(),
+        auto_scaling_config: template.spec.auto_scaling_config.clone(),
+        pod_spec: PodSpec::default(),
+    };
+    let object = PodClique {
         metadata: ObjectMeta {
             name: Some(clique.name.clone()),
             namespace: Some(set_namespace(set).to_owned()),
@@ -84,7 +170,8 @@ pub fn clique(context: Context<'_>, clique: &Clique<'_>, group: Option<&PodCliqu
         },
         spec,
         status: None,
-    }
+    };
+    CliqueDraft { object: Box::new(object), pod_spec: Arc::clone(&shared.pod_spec) }
 }
 
 /// Whether two cliques make the same pods, whatever their hashes say.

@@ -13,7 +13,7 @@ mod service;
 
 pub use self::{
     autoscaler::{clique_autoscaler, group_autoscaler},
-    clique::{clique, same_meaning, same_pod_template, template_of},
+    clique::{CliqueDraft, SharedTemplates, clique, same_meaning, same_pod_template, template_of},
     gang::{gang, scheduler_of},
     group::group,
     init_container::Start,

@@ -210,7 +210,7 @@ pub(crate) fn victim(pod: &PodFact, why: Why) -> Victim {
 /// Order of scale-in: above the minimum where that matters to the scheduler, not bound, not started, not ready, of an old
 /// template, young. Pods of one burst have the same age; of them the highest index goes.
 fn value<'a>(pod: &'a PodFact, want: Want<'_>) -> impl Ord + use<'a> {
-    let is_core = pod.index.is_some_and(|it| it < want.core);
+    let is_core = pod.index.is_some_and(|it| it < want.core.min(want.replicas));
     let is_current = pod.hash == want.hash;
     (
         is_core,

@@ -134,3 +134,28 @@ fn units_move_where_nothing_else_restarts_them() {
     let blind = plan(&deployed.state_at(110), None);
     assert_eq!(told(&blind), format!("wait {}", 100 + 4 * 3600), "nobody looks at nodes");
 }
+
+/// Times have whole seconds: a pod that replaces another within the second of its creation would look as old as that.
+#[test]
+fn no_restart_begins_within_the_second_of_the_newest_pod() {
+    let within = |deployed: &Deployed, millis: i64| {
+        let mut observed = deployed.state_at(0);
+        observed.now = k8s_openapi::jiff::Timestamp::from_millisecond(millis).unwrap();
+        told(&plan(&observed, None))
+    };
+    let failed = running().with("inf-0-fe", "0r@10 1ne@200");
+    assert_eq!(within(&failed, 200_100), "wait 201");
+    assert_eq!(within(&failed, 200_999), "wait 201");
+    assert_eq!(within(&failed, 201_000), "restart inf-0-fe/RestartPolicy");
+    // Others do not wait for it.
+    let both = failed.with("inf-0-be", "0r@10 1ne@199");
+    assert_eq!(within(&both, 200_100), "restart inf-0-be/RestartPolicy");
+    // Gang termination and node loss likewise: a pod of the unit was just made.
+    let young = broken().with("inf-1-pd-0-pre", "0r@110");
+    assert_eq!(due(&young, 110), "wait 111");
+    assert_eq!(due(&young, 111), "restart set:1/GangTermination");
+    let mut moves = young;
+    moves.set.spec.template.termination_delay = Some("4h".into());
+    assert_eq!(due(&moves, 110), "wait 111");
+    assert_eq!(due(&moves, 111), "restart set:1/NodeLost");
+}

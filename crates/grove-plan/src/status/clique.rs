@@ -12,7 +12,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::{
     behind, breached,
     conditions::{Now, forget_zero, put, put_since, remove},
-    keeps_completed, losses, placed,
+    generation, keeps_completed, losses, placed,
 };
 use crate::{
     facts::{Refusal, Tally, label, template_hash},
@@ -62,7 +62,8 @@ pub fn clique(report: &CliqueReport<'_>) -> PodCliqueStatus {
     let (tally, now) = (report.tally, report.now);
     let labels = clique.metadata.labels.as_ref();
     let is_zero = clique.spec.replicas == Some(0);
-    status.observed_generation = report.acted.max(status.observed_generation);
+    status.observed_generation =
+        generation::observed(clique.metadata.generation, report.acted, status.observed_generation);
     status.replicas = number(tally.live);
     status.ready_replicas = number(tally.ready);
     status.updated_replicas = number(tally.updated);

@@ -14,6 +14,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::{
     CliqueState,
     conditions::{Now, forget_zero, is_true, put, put_since, remove},
+    generation,
 };
 use crate::{
     layout::{count, required_replicas, wire_count},
@@ -83,7 +84,8 @@ pub fn group(report: &GroupReport<'_>) -> PodCliqueScalingGroupStatus {
     let tally = ReplicaTally::of(&report.replicas, report.generation_hash);
     let name = group.metadata.name.as_deref().unwrap_or_default();
     let minimum = required_replicas(group);
-    status.observed_generation = report.acted.max(status.observed_generation);
+    status.observed_generation =
+        generation::observed(group.metadata.generation, report.acted, status.observed_generation);
     status.replicas = group.spec.replicas;
     status.scheduled_replicas = wire_count(tally.scheduled);
     status.available_replicas = wire_count(tally.available);

@@ -4,6 +4,7 @@ mod binding;
 mod clique;
 mod conditions;
 mod gang;
+mod generation;
 mod group;
 mod losses;
 mod placed;

@@ -9,6 +9,7 @@ use grove_api::{
 use super::{
     CliqueState,
     conditions::{Now, put, remove},
+    generation,
     group::ReplicaTally,
     state::SetState,
     summary::{Counts, Summary},
@@ -16,6 +17,7 @@ use super::{
     update::{self, UpdateSeen},
 };
 use crate::{
+    allotment::Allotment,
     layout::{self, count, set_name, wire_count},
     objects::set_selector,
     restart_policy::{self, Rules},
@@ -36,6 +38,8 @@ pub struct SetReport<'a> {
     pub passed_over: Option<Vec<String>>,
     /// What its update waits for.
     pub update: UpdateSeen,
+    /// What may be created of it.
+    pub allotment: Allotment,
     /// What went wrong with its children.
     pub errors: Vec<LastError>,
     /// Generation whose children were created, changed and deleted.
@@ -47,7 +51,8 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
     let set = report.state.set;
     let mut status = set.status.clone().unwrap_or_default();
     let replicas = Replicas::of(report);
-    status.observed_generation = report.acted.max(status.observed_generation);
+    status.observed_generation =
+        generation::observed(set.metadata.generation, report.acted, status.observed_generation);
     status.replicas = set.spec.replicas;
     status.available_replicas = wire_count(replicas.available);
     status.updated_replicas = wire_count(replicas.updated);
@@ -97,6 +102,10 @@ pub fn set(report: &SetReport<'_>) -> PodCliqueSetStatus {
     match ignored(set) {
         None => remove(&mut conditions, names::SETTINGS_IGNORED),
         Some(condition) => put(&mut conditions, condition, generation, now),
+    }
+    match report.allotment.message(set) {
+        None => remove(&mut conditions, names::size_limit_exceeded::TYPE),
+        Some(message) => put(&mut conditions, too_large(message), generation, now),
     }
     match exhausted(report) {
         None => remove(&mut conditions, names::RESTART_BUDGET_EXHAUSTED),
@@ -198,6 +207,12 @@ fn available(replicas: &Replicas, wanted: u32) -> Now<'static> {
             Now { type_, status: Some(false), reason: names::available::NOT_ALL, message }
         }
     }
+}
+
+/// It asks for more than it may have.
+fn too_large(message: String) -> Now<'static> {
+    use names::size_limit_exceeded::{NOT_ALL_CREATED, TYPE};
+    Now { type_: TYPE, status: Some(true), reason: NOT_ALL_CREATED, message }
 }
 
 /// The fields that have no effect.

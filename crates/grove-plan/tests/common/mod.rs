@@ -67,6 +67,7 @@ pub(crate) fn is_gated(pod: &Pod) -> bool {
 pub(crate) fn lines(plan: &ChildPlan) -> Vec<String> {
     let action = |it: &Action| match it {
         Action::Create(child) => format!("create {} {}", child.kind().as_str(), name_of(child.metadata())),
+        Action::CreateClique(draft) => format!("create PodClique {}", name_of(draft.metadata())),
         Action::Patch { kind, name, .. } => format!("patch {} {name}", kind.as_str()),
         Action::Delete { kind, name, .. } => format!("delete {} {name}", kind.as_str()),
     };

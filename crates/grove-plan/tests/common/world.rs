@@ -7,7 +7,8 @@ use grove_api::{
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
 use grove_plan::{
-    children::{Action, Child, ChildPlan, GroupChildren, Kind, SetChildren, plan_group, plan_set},
+    allotment::{Allotment, Caps, Existing},
+    children::{Action, Batch, Child, ChildPlan, GroupChildren, Kind, SetChildren, plan_group, plan_set},
     facts::{PodFact, index_label, label},
     gang::{self, CliqueSeen, GangPlan, Growth, Seen, Told},
     layout::{self, Parent, Place},
@@ -27,20 +28,44 @@ pub(crate) struct World {
     pub(crate) held: BTreeSet<u32>,
     /// Clique templates of which nobody knows what is in force.
     pub(crate) unknown: BTreeSet<&'static str>,
+    /// How much the set may have.
+    pub(crate) caps: Caps,
+    /// How much is planned at a time.
+    pub(crate) batch: Batch,
 }
 
 impl World {
     pub(crate) fn new(set: PodCliqueSet) -> Self {
-        Self { set, objects: Vec::new(), pods: Vec::new(), held: BTreeSet::new(), unknown: BTreeSet::new() }
+        Self {
+            set,
+            objects: Vec::new(),
+            pods: Vec::new(),
+            held: BTreeSet::new(),
+            unknown: BTreeSet::new(),
+            caps: Caps::default(),
+            batch: Batch::default(),
+        }
     }
 
     pub(crate) fn context(&self) -> Context<'_> {
         Context { set: &self.set, default_scheduler: "default-scheduler", form: "" }
     }
 
+    /// What may be created.
+    pub(crate) fn allotment(&self) -> Allotment {
+        let groups = self.groups().map(|it| (name_of(&it.metadata), it)).collect();
+        let existing = || Existing::of(self.cliques(), self.groups());
+        Allotment::within(self.caps, &self.set, &groups, existing)
+    }
+
     /// What the set's controller would do.
     pub(crate) fn plan_set(&self) -> ChildPlan {
-        let mut all = SetChildren { unknown: self.unknown.clone(), ..SetChildren::default() };
+        let mut all = SetChildren {
+            unknown: self.unknown.clone(),
+            allotment: self.allotment(),
+            batch: self.batch,
+            ..SetChildren::default()
+        };
         for child in &self.objects {
             let name = name_of(child.metadata());
             match child {
@@ -68,14 +93,30 @@ impl World {
         let pods = facts.iter().map(|(name, facts)| (*name, facts.iter().collect())).collect();
         let held = self.held.clone();
         let unknown = self.unknown.clone();
-        plan_group(self.context(), &GroupChildren { group, config, replica, cliques, pods, held, unknown })
+        let children = GroupChildren {
+            group,
+            config,
+            replica,
+            cliques,
+            pods,
+            held,
+            unknown,
+            allotment: self.allotment(),
+            batch: self.batch,
+        };
+        plan_group(self.context(), &children)
     }
 
     /// Does what a plan says.
     pub(crate) fn apply(&mut self, plan: ChildPlan) {
         for action in plan.actions {
             match action {
-                Action::Create(mut child) => {
+                action @ (Action::Create(_) | Action::CreateClique(_)) => {
+                    let mut child = match action {
+                        Action::Create(child) => child,
+                        Action::CreateClique(draft) => Child::Clique(Box::new(draft.into_object())),
+                        _ => unreachable!(),
+                    };
                     let (kind, name) = (child.kind(), name_of(child.metadata()).to_owned());
                     assert!(self.get(kind, &name).is_none(), "{kind:?} {name} exists");
                     let metadata = metadata_mut(&mut child);

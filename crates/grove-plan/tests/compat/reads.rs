@@ -149,6 +149,7 @@ fn of_the_set() {
             gangs: vec![world.gang("grove-manifest-0")],
             passed_over: None,
             update: UpdateSeen::default(),
+            allotment: grove_plan::allotment::Allotment::default(),
             errors: Vec::new(),
             acted: world.set.metadata.generation,
         };

@@ -59,6 +59,11 @@ impl Dependents {
         of_kind.flat_map(|it| it.1).map(|it| PodKey::clone(it)).collect()
     }
 
+    /// Whether a pod depends on an object of a kind.
+    pub(crate) fn has_kind(&self, kind: &KindName) -> bool {
+        self.0.lock().by_object.keys().any(|it| it.kind == *kind)
+    }
+
     /// The pods that depend on an object. One that is in no namespace is known to the pods of all.
     pub(crate) fn of(&self, object: &ObjectKey) -> Vec<PodKey> {
         let state = self.0.lock();

@@ -38,6 +38,12 @@ impl Trouble {
     pub(super) fn lasting(why: String) -> Self {
         Self { why, needs_time: false }
     }
+
+    /// What has to be known of it was not read in time.
+    pub(super) fn slow() -> Self {
+        let why = "the API server is too slow to tell which workload the pod is part of".to_owned();
+        Self { why, needs_time: true }
+    }
 }
 
 /// Pods that are on their way out need no place any more; some are none of our business.
@@ -141,7 +147,10 @@ impl Look<'_> {
                 match self.grouper.objects.read(&key, None, &settings.rules).await {
                     Ok(object) => Ok(vec![value_of(&object, &key.kind)]),
                     Err(NotRead::Absent | NotRead::NoKind) => Ok(Vec::new()),
-                    Err(NotRead::Forbidden) => Err(Trouble {
+                    Err(NotRead::Invalid(why)) => Err(Trouble::lasting(format!(
+                        "the workload names an object that cannot exist: {why}"
+                    ))),
+                    Err(NotRead::Forbidden | NotRead::ClusterScoped) => Err(Trouble {
                         why: format!("{key} may not be read: give the pod grouper the right to"),
                         needs_time: true,
                     }),

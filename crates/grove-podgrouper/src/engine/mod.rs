@@ -1,12 +1,14 @@
 //! The pod grouper at work: pods are watched, their owners found, groups written.
 //!
 //! Read in the order of the data: `pod_view` is what is kept of pods, `schedulers` whose pods they are and what the cluster
-//! has of each scheduler; `owners` climbs from a pod to the owner at the top, through `objects`; plugins decide
-//! ([`Hub`]); `look` puts that together for one pod; `group_change` and `pod_change` are what has to be written,
+//! has of each scheduler; `owners` climbs from a pod to the owner at the top, through `objects` (`owner_check` → `discovery` →
+//! `owner_kinds`, within a `watch_budget` and behind a `circuit_breaker`: users choose what is read there); plugins decide ([`Hub`]); `look` puts that together for one pod; `group_change` and `pod_change` are what has to be written,
 //! and `reconcile` does it. `dependents` knows whose group an object matters to, so that a change takes effect without an event of a pod;
 //! `settings_watch`, `rules` and `namespaces` are what an admin sets in the cluster; `warnings` is what users are told.
 
+mod circuit_breaker;
 mod dependents;
+mod discovery;
 mod group_change;
 mod kind_defaults;
 mod look;
@@ -14,6 +16,9 @@ mod metrics;
 mod namespaces;
 mod object_key;
 mod objects;
+mod owner_check;
+mod owner_kinds;
+mod owner_object;
 mod owners;
 mod pod_change;
 mod pod_view;
@@ -23,12 +28,14 @@ mod rules;
 mod schedulers;
 mod settings_watch;
 mod turns;
-mod wake;
 mod warnings;
+mod watch_budget;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
-use grove_runtime::{Events, InformerMetrics, Queue, QueueMetrics, Writer, work};
+use grove_runtime::{
+    Events, Handover, InformerMetrics, Queue, QueueMetrics, Switch as _, Term, Writer, work,
+};
 use grove_scheduler::Registry;
 use kube::Client;
 use tokio::task::JoinSet;
@@ -38,7 +45,7 @@ use tracing::info;
 use self::{
     dependents::Dependents,
     namespaces::Namespaces,
-    object_key::{ObjectKey, PodKey},
+    object_key::{KindName, ObjectKey, PodKey},
     objects::{News, Objects},
     pod_view::PodView,
     refusals::Refusals,
@@ -46,7 +53,6 @@ use self::{
     schedulers::{Around, Groups, Served},
     settings_watch::SettingsWatch,
     turns::Turns,
-    wake::Wake,
     warnings::Warnings,
 };
 use crate::{hub::Hub, settings::Settings};
@@ -90,7 +96,8 @@ pub struct Grouper {
     rules: Arc<RulesWatch>,
     namespaces: Namespaces,
     groups: Arc<tokio::sync::Mutex<Vec<Groups>>>,
-    wake: Wake,
+    /// Pods to look at. Closed while another grouper leads, so that nothing gathers in it.
+    queue: Queue<PodKey>,
     turns: Turns,
     refusals: Refusals,
     writer: Writer,
@@ -126,8 +133,9 @@ impl Grouper {
         let Counting { informers, queues, grouper } = counting;
         let (hub, dependents, watching) =
             (Arc::new(hub), Arc::<Dependents>::default(), CancellationToken::new());
-        let wake = Wake::new(Queue::new("podgrouper", &queues));
-        let (known, woken) = (Arc::clone(&dependents), wake.clone());
+        let queue = Queue::new("podgrouper", &queues);
+        queue.close();
+        let (known, woken) = (Arc::clone(&dependents), queue.clone());
         let changed = Arc::new(move |news: News<'_>| {
             let pods = match news {
                 News::Object(object) => known.of(object),
@@ -137,6 +145,8 @@ impl Grouper {
                 woken.add(pod);
             }
         });
+        let known = Arc::clone(&dependents);
+        let in_use = Arc::new(move |kind: &KindName| known.has_kind(kind));
         let this = Arc::new(Self {
             schedulers: schedulers::schedulers(&options.schedulers, registry, &informers)?,
             objects: Objects::new(
@@ -144,6 +154,7 @@ impl Grouper {
                 Arc::clone(&hub),
                 informers.clone(),
                 changed,
+                in_use,
                 watching.clone(),
             ),
             settings: Arc::new(SettingsWatch::new(
@@ -160,7 +171,7 @@ impl Grouper {
             client,
             hub,
             dependents,
-            wake,
+            queue,
             groups: Arc::default(),
             refusals: Refusals::default(),
             informers,
@@ -174,15 +185,15 @@ impl Grouper {
     /// Changes wake the pods that they concern.
     fn listen(self: &Arc<Self>) {
         for (scheduler, served) in self.schedulers.iter().enumerate() {
-            let (wake, dependents) = (self.wake.clone(), Arc::clone(&self.dependents));
+            let (queue, dependents) = (self.queue.clone(), Arc::clone(&self.dependents));
             served.pods.listen(move |change| {
                 let is_same = change.old.zip(change.new).is_some_and(|(old, new)| old.groups_like(new));
                 if let Some(pod) = change.new.or(change.old).filter(|_| !is_same) {
                     // A pod may own others.
                     let key = ObjectKey::new("v1", "Pod", pod.namespace(), pod.name());
-                    dependents.of(&key).into_iter().for_each(|it| wake.add(it));
+                    dependents.of(&key).into_iter().for_each(|it| queue.add(it));
                     let (namespace, name) = (pod.namespace().to_owned(), pod.name().to_owned());
-                    wake.add(PodKey { scheduler, namespace, name });
+                    queue.add(PodKey { scheduler, namespace, name });
                 }
             });
         }
@@ -253,14 +264,14 @@ impl Grouper {
     fn wake_all(&self, scheduler: usize) {
         for pod in self.schedulers[scheduler].pods.list() {
             let (namespace, name) = (pod.namespace().to_owned(), pod.name().to_owned());
-            self.wake.add_background(PodKey { scheduler, namespace, name });
+            self.queue.add_background(PodKey { scheduler, namespace, name });
         }
     }
 
     fn wake_namespace(&self, scheduler: usize, namespace: &str) {
         for pod in self.schedulers[scheduler].in_namespace.get(namespace) {
             let (namespace, name) = (namespace.to_owned(), pod.name().to_owned());
-            self.wake.add(PodKey { scheduler, namespace, name });
+            self.queue.add(PodKey { scheduler, namespace, name });
         }
     }
 
@@ -280,7 +291,7 @@ impl Grouper {
         });
         let members: Vec<PodKey> = members.collect();
         let woken = if is_gone { members.len() } else { 1 };
-        members.into_iter().take(woken).for_each(|it| self.wake.add(it));
+        members.into_iter().take(woken).for_each(|it| self.queue.add(it));
     }
 
     /// Whether every cache has been filled once; else what is missing.
@@ -294,8 +305,9 @@ impl Grouper {
         if self.namespaces.is_synced() { Ok(()) } else { Err("namespaces are not known yet".to_owned()) }
     }
 
-    /// Works until `stop`, and then ends what is under way.
-    pub async fn work(self: &Arc<Self>, stop: CancellationToken) {
+    /// Works until the term ends. What is under way then is finished, or, where the term is lost, dropped. May be called for
+    /// one term after the other.
+    pub async fn work(self: &Arc<Self>, term: Term) -> Handover {
         let synced = async {
             for served in &self.schedulers {
                 served.pods.synced().await;
@@ -304,21 +316,27 @@ impl Grouper {
             self.settings.synced().await;
             self.rules.synced().await;
         };
-        if stop.run_until_cancelled(synced).await.is_none() {
-            return;
+        if term.run(synced).await.is_none() {
+            return Handover::Idle;
         }
         info!("the caches are filled");
-        // What came before was noted by nobody: whoever waits to lead would note it for ever.
-        self.wake.begin();
+        self.queue.open();
         (0..self.schedulers.len()).for_each(|it| self.wake_all(it));
         let this = Arc::clone(self);
-        let workers = work(self.wake.queue(), self.options.concurrency, DEADLINE, move |key| {
+        let workers = work(self.queue.clone(), self.options.concurrency, DEADLINE, move |key| {
             Arc::clone(&this).reconcile(key)
         });
         let ending = async {
-            stop.cancelled().await;
-            self.wake.queue().close();
+            term.ended().await;
+            self.queue.close();
         };
-        tokio::join!(workers, ending, self.rules.report(&self.writer, stop.clone()));
+        let reporting = term.run(self.rules.report(&self.writer));
+        let mut working = pin!(async { tokio::join!(workers, ending, reporting) });
+        // The lease may be lost while the last looks end.
+        if term.lost().run_until_cancelled(working.as_mut()).await.is_none() {
+            self.queue.abort();
+            working.await;
+        }
+        Handover::Idle
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use grove_runtime::QueueKey;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 /// A kind, as owner references name it.
@@ -51,4 +52,10 @@ pub(crate) struct PodKey {
     pub(crate) scheduler: usize,
     pub(crate) namespace: String,
     pub(crate) name: String,
+}
+
+impl QueueKey for PodKey {
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
 }

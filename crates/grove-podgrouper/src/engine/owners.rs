@@ -57,8 +57,9 @@ where
         }
         let object = match read(key.clone(), reference.uid.clone()).await {
             Ok(object) => object,
-            // What may not be read cannot be the top: the last one that may be read is.
-            Err(NotRead::Forbidden) => break,
+            // What may not be read cannot be the top: the last one that may be read is. Nor can what belongs to no namespace:
+            // its labels would be copied into that of the user who named it.
+            Err(NotRead::Forbidden | NotRead::ClusterScoped) => break,
             Err(error) => return Err(unread(&key, &reference.uid, error)),
         };
         let uid = object.metadata.uid.as_deref().unwrap_or_default();
@@ -90,7 +91,8 @@ fn above(object: &DynamicObject, key: &ObjectKey) -> Result<Option<OwnerReferenc
 
 fn unread(key: &ObjectKey, uid: &str, error: NotRead) -> Unresolved {
     match error {
-        NotRead::Absent | NotRead::Forbidden => {
+        NotRead::Invalid(why) => stays(format!("the pod has an owner that cannot exist: {why}")),
+        NotRead::Absent | NotRead::Forbidden | NotRead::ClusterScoped => {
             stays(format!("the owner {key} with UID {uid} does not exist"))
         }
         NotRead::NoKind => Unresolved {

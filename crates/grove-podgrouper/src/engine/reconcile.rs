@@ -6,9 +6,10 @@ use std::{
     time::Duration,
 };
 
-use grove_runtime::{Outcome, WriteError};
+use grove_runtime::{Outcome, WriteError, object_name::is_dns_subdomain};
 use grove_scheduler::workload::{Group, Grouped, Told};
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::{
     Grouper,
@@ -25,6 +26,8 @@ use crate::settings::Settings;
 
 /// When something is tried again that nobody tells of.
 const LATER: Duration = Duration::from_mins(1);
+/// How long all reads for one pod may hold a worker.
+const LOOK_DEADLINE: Duration = Duration::from_secs(20);
 
 impl Grouper {
     /// Looks at a pod.
@@ -37,7 +40,8 @@ impl Grouper {
             return Ok(Outcome::Done);
         };
         let mut look = Look { grouper: &self, key: &key, served, ready: &ready, read: BTreeSet::new() };
-        let group = look.group(&pod).await;
+        // Many owners above one another, each of them slow, are no reason to hold a worker either.
+        let group = timeout(LOOK_DEADLINE, look.group(&pod)).await.unwrap_or_else(|_| Err(Trouble::slow()));
         self.dependents.keep(&key, &look.read);
         let told = match group {
             Ok(Some((group, rule))) => {
@@ -72,6 +76,10 @@ impl Grouper {
         let Some(workloads) = ready.scheduler.workloads() else { return Ok(Ok(Outcome::Done)) };
         let value = pod.to_value();
         let name = workloads.object_name(&group, &value).to_owned();
+        // Labels of users may be a part of it, and it becomes a part of a path.
+        if !is_dns_subdomain(&name) {
+            return Ok(Err(Trouble::lasting(format!("{name:?} cannot be the name of a group"))));
+        }
         let (grouped, is_written) = {
             // Pods of one group are looked at at the same time: one of them writes it.
             let _turn = self.turns.of(&key.namespace, &name).lock().await;
@@ -85,6 +93,10 @@ impl Grouper {
                 Ok(Told::LeftAlone) => return Ok(Ok(Outcome::Done)),
                 Err(error) => return Ok(Err(Trouble::lasting(error.0))),
             };
+            if let Some(mark) = workloads.pod_marks().undeclared(&grouped) {
+                let why = format!("the scheduler backend puts {mark} on pods and does not declare it");
+                return Ok(Err(Trouble::lasting(why)));
+            }
             let of_group = (key.scheduler, key.namespace.clone(), name.clone());
             if let Some(why) = self.refusals.of(&of_group, &grouped.object) {
                 return Ok(Err(Trouble { why, needs_time: true }));

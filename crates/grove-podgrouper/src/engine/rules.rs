@@ -129,19 +129,16 @@ impl RulesWatch {
     }
 
     /// Writes statuses until `stop`.
-    pub(crate) async fn report(&self, writer: &Writer, stop: CancellationToken) {
-        let reporting = async {
-            loop {
-                self.news.notified().await;
-                sleep(GATHER).await;
-                if !self.report_once(writer).await {
-                    // Nobody tells when it would be taken.
-                    sleep(LOOK_AGAIN).await;
-                    self.news.notify_one();
-                }
+    pub(crate) async fn report(&self, writer: &Writer) {
+        loop {
+            self.news.notified().await;
+            sleep(GATHER).await;
+            if !self.report_once(writer).await {
+                // Nothing tells when it would be taken.
+                sleep(LOOK_AGAIN).await;
+                self.news.notify_one();
             }
-        };
-        stop.run_until_cancelled(reporting).await;
+        }
     }
 
     /// Whether nothing was refused.

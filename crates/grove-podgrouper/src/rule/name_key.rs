@@ -1,5 +1,6 @@
 //! What tells the groups of one workload apart.
 
+use grove_runtime::object_name::is_dns_subdomain;
 use serde_json::Value;
 
 use super::{scope::Scope, source::At};
@@ -27,7 +28,7 @@ impl NameKey {
                 "finds nothing in {scope}: set it there, or set spec.nameKey.default"
             )));
         };
-        if !is_subdomain(&value) {
+        if value.len() > LONGEST || !is_dns_subdomain(&value) {
             return Err(self.value.refused(format_args!(
                 "what it finds in {scope} is {}: it is a part of the name of the group, so use at most {LONGEST} lower \
                  case letters, digits, dashes and dots, with a letter or digit at both ends",
@@ -36,11 +37,4 @@ impl NameKey {
         }
         Ok(group_name(metadata::name(top), &format!("{}-{value}", metadata::uid(top))))
     }
-}
-
-fn is_subdomain(text: &str) -> bool {
-    let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
-    let is_label =
-        |it: &str| !it.is_empty() && it.bytes().all(is_inner) && !it.starts_with('-') && !it.ends_with('-');
-    text.len() <= LONGEST && text.split('.').all(is_label)
 }

@@ -10,9 +10,12 @@
 
 mod budget;
 mod changes;
+mod gate;
+mod hostile;
 mod kills;
 mod kinds;
 mod pods;
 mod rules;
+mod terms;
 mod trouble;
 mod world;

@@ -1,38 +1,29 @@
 //! A cluster with a pod grouper in it.
 
-use std::{
-    collections::BTreeMap,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex},
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use grove_api::schema::CRDS;
-use grove_apiserver::{
-    Action, ApiServer, ApiService, Body as ServerBody, DeleteOptions, PatchBody, Resource, Resources,
-    WriteRequest,
-};
+use grove_apiserver::{Action, ApiServer, DeleteOptions, PatchBody, Resource, Resources, WriteRequest};
 use grove_podgrouper::{
     Hub, Settings,
     engine::{ConfigMapName, Counting, Grouper, GrouperOptions},
 };
-use grove_runtime::{Events, Writer};
+use grove_runtime::{Events, Term, Writer};
 use grove_scheduler::builtin::builtin;
-use http::{Request, Response, StatusCode};
-use http_body_util::{Either, Full};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Client, client::Body};
+use kube::Client;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use crate::gate::Gate;
 
 pub(crate) const NS: &str = "ns";
 pub(crate) const GROUPS: &str = "podgroups.scheduling.run.ai";
 pub(crate) const VOLCANO_GROUPS: &str = "podgroups.scheduling.volcano.sh";
 const KAI: &str = "kai-scheduler";
+/// Kinds that no plugin is for: `Many0` and so on, of the group `many.example.com`.
+pub(crate) const MANY: usize = 40;
 /// Without a write for so long, nothing is going on. Retries may take a minute.
 const QUIET: Duration = Duration::from_secs(130);
 
@@ -40,77 +31,8 @@ const QUIET: Duration = Duration::from_secs(130);
 pub(crate) struct World {
     pub(crate) server: ApiServer,
     pub(crate) gate: Gate,
-    grouper: Option<JoinSet<()>>,
+    grouper: Option<(Arc<Grouper>, JoinSet<()>)>,
     options: GrouperOptions,
-}
-
-/// What is between the grouper and the API server: forbids, and counts what is read.
-#[derive(Clone)]
-pub(crate) struct Gate {
-    inner: ApiService,
-    state: Arc<Mutex<GateState>>,
-}
-
-#[derive(Default)]
-struct GateState {
-    /// Plurals that may not be read.
-    forbidden: Vec<String>,
-    /// By plural: objects that were asked for one by one, and lists.
-    reads: BTreeMap<String, (u64, u64)>,
-}
-
-impl Gate {
-    pub(crate) fn forbid(&self, plural: &str) {
-        self.state.lock().unwrap().forbidden.push(plural.to_owned());
-    }
-
-    pub(crate) fn allow_all(&self) {
-        self.state.lock().unwrap().forbidden.clear();
-    }
-
-    /// Objects of a kind that were asked for one by one, and lists of it.
-    pub(crate) fn reads(&self, plural: &str) -> (u64, u64) {
-        self.state.lock().unwrap().reads.get(plural).copied().unwrap_or_default()
-    }
-}
-
-impl tower::Service<Request<Body>> for Gate {
-    type Response = Response<Either<ServerBody, Full<Bytes>>>;
-    type Error = Box<dyn std::error::Error + Send + Sync>;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let path = request.uri().path().to_owned();
-        let parts: Vec<&str> = path.split('/').filter(|it| !it.is_empty()).collect();
-        let after = if parts[0] == "api" { 2 } else { 3 };
-        let rest: Vec<&str> = parts.into_iter().skip(after).collect();
-        let rest = if rest.first() == Some(&"namespaces") && rest.len() > 2 { &rest[2..] } else { &rest[..] };
-        let is_watch = request.uri().query().is_some_and(|it| it.contains("watch=true"));
-        let mut forbidden = false;
-        if let Some(plural) = rest.first() {
-            let mut state = self.state.lock().unwrap();
-            forbidden = state.forbidden.iter().any(|it| it == plural);
-            if request.method() == http::Method::GET && !is_watch {
-                let reads = state.reads.entry((*plural).to_owned()).or_default();
-                if rest.len() == 1 { reads.1 += 1 } else { reads.0 += 1 }
-            }
-        }
-        if forbidden {
-            let status = json!({
-                "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
-                "message": "not for you",
-            });
-            let body = Either::Right(Full::from(serde_json::to_vec(&status).unwrap()));
-            let answer = Response::builder().status(StatusCode::FORBIDDEN).body(body).unwrap();
-            return Box::pin(std::future::ready(Ok(answer)));
-        }
-        let answer = tower::Service::call(&mut self.inner, request);
-        Box::pin(async move { Ok(answer.await?.map(Either::Left)) })
-    }
 }
 
 /// KAI's PodGroup, of the newest form.
@@ -176,6 +98,7 @@ fn resources() -> Resources {
         ("scheduler.grove.io", "v1alpha1", "PodGang", "podgangs"),
     ];
     let mut resources = Resources::kubernetes()
+        .with(cluster("example.com", "Zone", "zones"))
         .with(cluster("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions"))
         .with(cluster("scheduling.k8s.io", "PriorityClass", "priorityclasses"))
         .with_crd(&pod_groups())
@@ -188,6 +111,10 @@ fn resources() -> Resources {
     for (group, version, kind, plural) in kinds {
         resources = resources.with(Resource::custom(group, version, kind, plural));
     }
+    for number in 0..MANY {
+        let (kind, plural) = (format!("Many{number}"), format!("many{number}s"));
+        resources = resources.with(Resource::custom("many.example.com", "v1", &kind, &plural));
+    }
     resources
 }
 
@@ -195,7 +122,7 @@ impl World {
     /// A cluster without a grouper.
     pub(crate) fn new() -> Self {
         let server = ApiServer::new(resources(), || Timestamp::UNIX_EPOCH, 1);
-        let gate = Gate { inner: server.service(), state: Arc::default() };
+        let gate = Gate::new(server.service());
         let options = GrouperOptions {
             schedulers: vec![KAI.to_owned()],
             pod_labels: String::new(),
@@ -231,8 +158,23 @@ impl World {
         world
     }
 
-    /// Starts a grouper that knows nothing.
+    /// Starts a grouper that knows nothing, and leads.
     pub(crate) fn start(&mut self) {
+        self.follow();
+        self.lead(Term::default());
+    }
+
+    /// Has the grouper lead for a term.
+    pub(crate) fn lead(&mut self, term: Term) {
+        let (grouper, tasks) = self.grouper.as_mut().expect("a grouper");
+        let grouper = Arc::clone(grouper);
+        tasks.spawn(async move {
+            grouper.work(term).await;
+        });
+    }
+
+    /// Starts a grouper that does not lead.
+    pub(crate) fn follow(&mut self) {
         let client = Client::new(self.gate.clone(), NS);
         let writer = Writer::new(client.clone(), "grove-podgrouper");
         let events =
@@ -242,8 +184,7 @@ impl World {
         let mut tasks = JoinSet::new();
         let watching = Arc::clone(&grouper);
         tasks.spawn(async move { watching.watch(CancellationToken::new()).await });
-        tasks.spawn(async move { grouper.work(CancellationToken::new()).await });
-        self.grouper = Some(tasks);
+        self.grouper = Some((grouper, tasks));
     }
 
     /// Ends it in the middle of whatever it does.
@@ -262,10 +203,10 @@ impl World {
         }
     }
 
-    fn write(&self, resource: &str, name: &str, action: Action) {
+    fn write(&self, namespace: &str, resource: &str, name: &str, action: Action) {
         let resource = Arc::clone(self.server.resources().by_id(resource).expect("a known resource"));
         let request = WriteRequest {
-            namespace: if resource.namespaced { NS.to_owned() } else { String::new() },
+            namespace: if resource.namespaced { namespace.to_owned() } else { String::new() },
             resource,
             name: name.to_owned(),
             subresource: None,
@@ -279,8 +220,10 @@ impl World {
     /// Creates an object, and returns its UID.
     pub(crate) fn create(&self, resource: &str, object: Value) -> String {
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
-        self.write(resource, "", Action::Create(object));
-        let namespace = if self.server.resources().by_id(resource).unwrap().namespaced { NS } else { "" };
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or(NS).to_owned();
+        self.write(&namespace, resource, "", Action::Create(object));
+        let is_namespaced = self.server.resources().by_id(resource).unwrap().namespaced;
+        let namespace = if is_namespaced { namespace.as_str() } else { "" };
         self.server.store().get(resource, namespace, &name).unwrap().uid().to_owned()
     }
 
@@ -322,12 +265,12 @@ impl World {
     }
 
     pub(crate) fn patch(&self, resource: &str, name: &str, patch: Value) {
-        self.write(resource, name, Action::Patch(PatchBody::Merge(patch)));
+        self.write(NS, resource, name, Action::Patch(PatchBody::Merge(patch)));
     }
 
     pub(crate) fn delete(&self, resource: &str, name: &str) {
         let now = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
-        self.write(resource, name, Action::Delete(now));
+        self.write(NS, resource, name, Action::Delete(now));
     }
 
     pub(crate) fn get(&self, resource: &str, name: &str) -> Option<Value> {

@@ -5,12 +5,13 @@ use std::{
     sync::Arc,
 };
 
+use grove_ownership::OwnerKey;
 use kube::api::DynamicObject;
 use parking_lot::{Mutex, RwLock};
 
 use crate::cache::Change;
 
-type Told = Arc<dyn Fn(&str, Changed) + Send + Sync>;
+type Told = Arc<dyn Fn(&OwnerKey, Changed) + Send + Sync>;
 
 /// What of an object changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,24 +26,24 @@ pub enum Changed {
 #[derive(Default)]
 pub(super) struct Listeners {
     told: RwLock<Vec<Told>>,
-    /// UIDs of those that need a name which somebody else's object still has, by kind, namespace and name.
-    waiting: Mutex<BTreeMap<(usize, String, String), BTreeSet<String>>>,
+    /// Owners that need a name which an object of another one still has, by kind, namespace and name.
+    waiting: Mutex<BTreeMap<(usize, String, String), BTreeSet<OwnerKey>>>,
 }
 
 impl Listeners {
-    pub(super) fn add(&self, told: impl Fn(&str, Changed) + Send + Sync + 'static) {
+    pub(super) fn add(&self, told: impl Fn(&OwnerKey, Changed) + Send + Sync + 'static) {
         self.told.write().push(Arc::new(told));
     }
 
-    /// `uid` is told of when there is no such object any longer.
-    pub(super) fn wait(&self, kind: usize, namespace: &str, name: &str, uid: &str) {
-        let place = (kind, namespace.to_owned(), name.to_owned());
-        self.waiting.lock().entry(place).or_default().insert(uid.to_owned());
+    /// `owner` is told of when there is no such object any longer.
+    pub(super) fn wait(&self, kind: usize, name: &str, owner: OwnerKey) {
+        let place = (kind, owner.namespace().to_owned(), name.to_owned());
+        self.waiting.lock().entry(place).or_default().insert(owner);
     }
 
     pub(super) fn tell(&self, kind: usize, change: &Change<'_, DynamicObject>) {
         let sides = [change.old, change.new].into_iter().flatten();
-        let owners: BTreeSet<String> = sides.flat_map(|it| owners_of(it)).collect();
+        let owners: BTreeSet<OwnerKey> = sides.flat_map(|it| OwnerKey::of_owners(&it.metadata)).collect();
         let changed = match (change.old, change.new) {
             (Some(old), Some(new)) if differ_in_status_only(old, new) => Changed::Status,
             _ => Changed::Object,
@@ -60,12 +61,12 @@ impl Listeners {
         self.call(&waiting.unwrap_or_default(), Changed::Object);
     }
 
-    fn call(&self, uids: &BTreeSet<String>, changed: Changed) {
+    fn call(&self, owners: &BTreeSet<OwnerKey>, changed: Changed) {
         // A listener may add another, so the list is not locked during the calls.
         let told = self.told.read().clone();
-        for uid in uids {
+        for owner in owners {
             for it in &told {
-                it(uid, changed);
+                it(owner, changed);
             }
         }
     }
@@ -84,8 +85,4 @@ pub fn differ_in_status_only(old: &DynamicObject, new: &DynamicObject) -> bool {
     (&a.uid, &a.labels, &a.annotations, &a.owner_references, &a.finalizers, &a.deletion_timestamp)
         == (&b.uid, &b.labels, &b.annotations, &b.owner_references, &b.finalizers, &b.deletion_timestamp)
         && rest(old) == rest(new)
-}
-
-pub(super) fn owners_of(object: &DynamicObject) -> Vec<String> {
-    object.metadata.owner_references.iter().flatten().map(|it| it.uid.clone()).collect()
 }

@@ -14,6 +14,7 @@ mod tests;
 use std::{collections::BTreeMap, sync::Arc};
 
 use futures::future::join_all;
+use grove_ownership::OwnerKey;
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject},
@@ -91,7 +92,9 @@ impl Applier {
         let listeners: Arc<Listeners> = Arc::default();
         let kinds = kinds.into_iter().enumerate().map(|(number, resource)| {
             let cache = Cache::of_kind(&resource.kind, metrics);
-            let by_owner = cache.index(listen::owners_of);
+            let by_owner = cache.index(|it: &DynamicObject| {
+                OwnerKey::of_owners(&it.metadata).iter().map(OwnerKey::to_string).collect()
+            });
             let (memory, listeners) = (Arc::clone(&last), Arc::clone(&listeners));
             cache.listen(move |change| {
                 if let (Some(old), None) = (change.old, change.new) {
@@ -109,8 +112,8 @@ impl Applier {
         self.kinds.iter().find(|it| it.resource == *resource).map(|it| &it.cache)
     }
 
-    /// Calls `told` with the owner's UID after every change of its objects, and when what it waits for is gone.
-    pub fn on_change(&self, told: impl Fn(&str, Changed) + Send + Sync + 'static) {
+    /// Calls `told` with the owner after every change of its objects, and when what it waits for is gone.
+    pub fn on_change(&self, told: impl Fn(&OwnerKey, Changed) + Send + Sync + 'static) {
         self.listeners.add(told);
     }
 
@@ -129,14 +132,14 @@ impl Applier {
     }
 
     /// What the owner has.
-    pub fn of_owner(&self, uid: &str) -> Vec<Arc<DynamicObject>> {
-        self.kinds.iter().flat_map(|it| it.by_owner.get(uid)).collect()
+    pub fn of_owner(&self, owner: &OwnerKey) -> Vec<Arc<DynamicObject>> {
+        self.kinds.iter().flat_map(|it| it.by_owner.get(&owner.to_string())).collect()
     }
 
     /// Likewise, as it is on the wire; each says of which kind it is.
-    pub fn values_of_owner(&self, uid: &str) -> Vec<Value> {
+    pub fn values_of_owner(&self, owner: &OwnerKey) -> Vec<Value> {
         let values = self.kinds.iter().flat_map(|kind| {
-            kind.by_owner.get(uid).into_iter().filter_map(|it| {
+            kind.by_owner.get(&owner.to_string()).into_iter().filter_map(|it| {
                 let mut value = serde_json::to_value(it.as_ref()).ok()?;
                 value["apiVersion"] = kind.resource.api_version.clone().into();
                 value["kind"] = kind.resource.kind.clone().into();
@@ -163,7 +166,7 @@ impl Applier {
         let steps = self.plan(owner, rendered).inspect_err(|_| self.wait_for_others(owner, rendered))?;
         for step in steps {
             if let Step::Wait { kind, name } = &step {
-                self.listeners.wait(*kind, &owner.namespace, name, &owner.uid);
+                self.listeners.wait(*kind, name, owner.key());
                 // It may have gone before anybody waited.
                 if self.kinds[*kind].cache.get(&owner.namespace, name).is_none() {
                     self.listeners.gone(*kind, &owner.namespace, name);
@@ -184,7 +187,7 @@ impl Applier {
             for it in rendered.iter().filter(|it| it.resource == kind.resource) {
                 let there = kind.cache.get(&owner.namespace, it.name());
                 if there.is_some_and(|it| !owner.owns(&it)) {
-                    self.listeners.wait(number, &owner.namespace, it.name(), &owner.uid);
+                    self.listeners.wait(number, it.name(), owner.key());
                 }
             }
         }
@@ -215,7 +218,7 @@ impl Applier {
             rendered.iter().map(|it| self.wanted(&owner.namespace, it)).collect::<Result<_, Refused>>()?;
         let mut there: Vec<(usize, Arc<DynamicObject>)> = Vec::new();
         for (number, kind) in self.kinds.iter().enumerate() {
-            let mut objects = kind.by_owner.get(&owner.uid);
+            let mut objects = kind.by_owner.get(&owner.key().to_string());
             // Objects of the wanted names that are not the owner's are in the way.
             for it in wanted.iter().filter(|it| it.kind == number) {
                 let name = it.rendered.name();

@@ -1,5 +1,6 @@
 //! What an owner is to have: the objects as they were rendered, and whose they are.
 
+use grove_ownership::{OwnerKey, controller, group_of};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
@@ -31,17 +32,22 @@ impl Owner {
         }
     }
 
+    /// What the index of its objects has it under.
+    pub(super) fn key(&self) -> OwnerKey {
+        OwnerKey::new(&self.namespace, &self.api_version, &self.kind, &self.uid)
+    }
+
     pub(super) fn owns(&self, object: &DynamicObject) -> bool {
-        object.metadata.owner_references.iter().flatten().any(|it| it.uid == self.uid)
+        self.key().owns(&object.metadata)
     }
 
     /// Whether the object was made for a former owner of this name, which is gone: two cannot have the same name.
     pub(super) fn succeeds(&self, object: &DynamicObject) -> bool {
-        let mut owners = object.metadata.owner_references.iter().flatten();
-        owners.any(|it| {
-            it.uid != self.uid
-                && it.controller == Some(true)
-                && (&it.api_version, &it.kind, &it.name) == (&self.api_version, &self.kind, &self.name)
+        let (now, group) = (self.key(), group_of(&self.api_version));
+        controller(&object.metadata).is_some_and(|it| {
+            !now.controls(&object.metadata)
+                && object.metadata.namespace.as_deref().unwrap_or_default() == self.namespace
+                && (group_of(&it.api_version), &it.kind, &it.name) == (group, &self.kind, &self.name)
         })
     }
 }

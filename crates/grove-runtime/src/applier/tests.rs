@@ -1,5 +1,6 @@
 //! What is written for an owner, and what is not.
 
+mod forged;
 mod listening;
 mod planning;
 mod recreation;
@@ -139,14 +140,14 @@ async fn an_object_is_created_once_owned_and_marked() {
     assert_eq!(metadata["annotations"][MARK].as_str().unwrap().len(), 16);
     assert_eq!(requests[0].1["spec"], json!({ "min": 2 }));
     assert!(desk.takes(vec![group("a", &json!({ "min": 2 }))]).await.is_empty());
-    assert_eq!(desk.applier.of_owner("owner").len(), 1);
+    assert_eq!(desk.applier.of_owner(&owner().key()).len(), 1);
 }
 
 #[tokio::test]
 async fn a_change_is_applied_and_what_others_added_is_no_change() {
     let mut desk = Desk::new();
     desk.takes(vec![group("a", &json!({ "min": 2, "max": 3 }))]).await;
-    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    let mut object = serde_json::to_value(&*desk.applier.of_owner(&owner().key())[0]).unwrap();
     object["metadata"]["resourceVersion"] = "1500".into();
     object["metadata"]["labels"] = json!({ "theirs": "x" });
     object["spec"]["backoff"] = 1.into();
@@ -167,12 +168,12 @@ async fn a_change_is_applied_and_what_others_added_is_no_change() {
 async fn an_object_from_a_list_is_no_change() {
     let mut desk = Desk::new();
     desk.takes(vec![group("a", &json!({ "min": 2 }))]).await;
-    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    let mut object = serde_json::to_value(&*desk.applier.of_owner(&owner().key())[0]).unwrap();
     object["metadata"]["resourceVersion"] = "1500".into();
     object.as_object_mut().unwrap().retain(|key, _| key != "apiVersion" && key != "kind");
     desk.there(object);
     assert!(desk.takes(vec![group("a", &json!({ "min": 2 }))]).await.is_empty());
-    let known = desk.applier.values_of_owner("owner");
+    let known = desk.applier.values_of_owner(&owner().key());
     assert_eq!((&known[0]["apiVersion"], &known[0]["kind"]), (&json!("example.com/v1"), &json!("Group")));
 }
 
@@ -180,7 +181,7 @@ async fn an_object_from_a_list_is_no_change() {
 async fn what_somebody_else_changed_is_mended() {
     let mut desk = Desk::new();
     desk.takes(vec![group("a", &json!({ "min": 2 }))]).await;
-    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    let mut object = serde_json::to_value(&*desk.applier.of_owner(&owner().key())[0]).unwrap();
     object["metadata"]["resourceVersion"] = "1500".into();
     object["spec"]["min"] = 1.into();
     desk.there(object);
@@ -212,7 +213,7 @@ async fn what_is_given_once_belongs_to_others_afterwards() {
     assert_eq!(requests[0].1["metadata"]["labels"]["example.com/queue"], "first");
     assert!(desk.takes(once(1, "second")).await.is_empty());
     // Given as it is by now, so that it is not taken away, and only if nobody changes it meanwhile.
-    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    let mut object = serde_json::to_value(&*desk.applier.of_owner(&owner().key())[0]).unwrap();
     object["metadata"]["resourceVersion"] = "1500".into();
     object["spec"]["queue"] = "theirs".into();
     desk.there(object);
@@ -227,7 +228,7 @@ async fn what_is_given_once_belongs_to_others_afterwards() {
 async fn an_owner_reference_that_somebody_wrote_in_another_way_is_still_ours() {
     let mut desk = Desk::new();
     desk.takes(vec![group("a", &json!({}))]).await;
-    let mut object = serde_json::to_value(&*desk.applier.of_owner("owner")[0]).unwrap();
+    let mut object = serde_json::to_value(&*desk.applier.of_owner(&owner().key())[0]).unwrap();
     object["metadata"]["resourceVersion"] = "1500".into();
     let reference = json!({ "apiVersion": "example.com/v1", "kind": "Gang", "name": "gang", "uid": "owner" });
     object["metadata"]["ownerReferences"] = json!([reference, { "uid": "another" }]);
@@ -242,7 +243,7 @@ async fn what_is_no_longer_rendered_goes_after_the_rest_is_there() {
     let requests = desk.takes(vec![group("b", &json!({}))]).await;
     assert_eq!(lines(&requests), [format!("PATCH {COLLECTION}/b"), format!("DELETE {COLLECTION}/a")]);
     assert_eq!(requests[1].1["preconditions"]["uid"], "uid-\"a\"");
-    assert_eq!(desk.applier.of_owner("owner").len(), 1);
+    assert_eq!(desk.applier.of_owner(&owner().key()).len(), 1);
 }
 
 #[tokio::test]
@@ -253,7 +254,7 @@ async fn a_successor_waits_until_its_predecessor_is_gone() {
         "metadata": {
             "name": "a", "namespace": "ns", "uid": "u", "resourceVersion": "1",
             "deletionTimestamp": "2026-01-01T00:00:00Z",
-            "ownerReferences": [{ "apiVersion": "v", "kind": "k", "name": "n", "uid": "owner" }],
+            "ownerReferences": [owner().reference()],
         },
     }));
     let (applied, requests) = desk.apply(vec![group("a", &json!({}))], |_| {}).await;

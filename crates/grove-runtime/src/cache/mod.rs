@@ -3,6 +3,7 @@
 //! Decides who may see what and when: every change reaches the objects and all indexes under one short lock, and the
 //! listeners after it, outside of any lock, in the order of the changes. What the news means is the decision of `state`.
 
+mod contact;
 mod graves;
 mod index;
 mod key;
@@ -25,14 +26,17 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::metrics::{InformerMetrics, KindMetrics};
+use contact::Contact;
 use index::IndexMap;
 use key::Key;
 use state::{State, Step};
 
+pub(crate) use contact::ContactAges;
 pub use index::Index;
 pub use state::Unconfirmed;
 pub use undecodable::Undecodable;
 use undecodable::Undecodables;
+pub(crate) use version::compare as compare_versions;
 
 /// What a cache can hold: decodable and shareable objects.
 pub trait Stored: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
@@ -70,6 +74,7 @@ struct Shared<K> {
     undecodable: Undecodables,
     prune: OnceLock<fn(&mut K)>,
     first_list: watch::Sender<FirstList>,
+    contact: Arc<Contact>,
     kind: String,
     metrics: KindMetrics,
 }
@@ -106,6 +111,8 @@ impl<K: Cached> Cache<K> {
 impl<K: Stored> Cache<K> {
     /// An empty cache of a kind that only its name tells apart from others of the same type.
     pub fn of_kind(kind: &str, metrics: &InformerMetrics) -> Self {
+        let contact = Arc::<Contact>::default();
+        metrics.ages.add(kind, &contact);
         let shared = Shared {
             state: RwLock::new(State::default()),
             outbox: Mutex::new(Outbox { steps: VecDeque::new(), delivering: false }),
@@ -113,6 +120,7 @@ impl<K: Stored> Cache<K> {
             undecodable: Undecodables::default(),
             prune: OnceLock::new(),
             first_list: watch::Sender::new(FirstList::Awaited),
+            contact,
             kind: kind.to_owned(),
             metrics: metrics.of_kind(kind),
         };
@@ -247,6 +255,16 @@ impl<K: Stored> Cache<K> {
             .unwrap_or_default()
     }
 
+    /// The server has something else than `asked` by now, whatever its version.
+    pub fn superseded(&self, asked: &Unconfirmed) {
+        self.shared.state.write().superseded(asked);
+    }
+
+    /// The server was set back to an earlier state, and a list starts that shows it: versions from before mean nothing.
+    pub fn rewound(&self) {
+        self.shared.state.write().rewound();
+    }
+
     /// The server does not have this object.
     pub fn absent(&self, asked: &Unconfirmed) {
         self.change(|state, out| state.absent(asked, out));
@@ -267,6 +285,11 @@ impl<K: Stored> Cache<K> {
     /// What is known of an object that exists and cannot be decoded.
     pub fn undecodable(&self, namespace: &str, name: &str) -> Option<Arc<Undecodable>> {
         self.shared.undecodable.get(namespace, name)
+    }
+
+    /// All objects that exist and cannot be decoded.
+    pub fn list_undecodable(&self) -> Vec<Arc<Undecodable>> {
+        self.shared.undecodable.list()
     }
 
     /// Calls `listener` each time that the watch shows an object that cannot be decoded.

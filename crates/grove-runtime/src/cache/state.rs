@@ -35,6 +35,8 @@ struct Entry<K> {
     object: Arc<K>,
     /// When our own write brought this version, until the watch shows it too.
     unconfirmed: Option<Instant>,
+    /// The server has something else by now, and whatever it shows next replaces this.
+    superseded: bool,
 }
 
 /// Everything known of one kind.
@@ -79,11 +81,11 @@ impl<K: Resource> State<K> {
         if self.graves.keeps_from_watch(uid(object.meta()), resource_version(object.meta())) {
             return self.outlived(&key, object.meta(), out);
         }
-        match self.relation(&key, object.meta()) {
+        match self.shown(&key, object.meta()) {
             Relation::Older => {}
             Relation::Same => {
                 if let Some(entry) = self.objects.get_mut(&key) {
-                    entry.unconfirmed = None;
+                    (entry.unconfirmed, entry.superseded) = (None, false);
                 }
             }
             Relation::Newer => self.put(&key, object, None, out),
@@ -141,6 +143,11 @@ impl<K: Resource> State<K> {
         }
     }
 
+    /// The server was set back to an earlier state: what was deleted may be there again, under its UID.
+    pub(super) fn rewound(&mut self) {
+        self.graves = Graves::default();
+    }
+
     /// A list starts, the first one or another one after the watch was lost.
     pub(super) fn relist_started(&mut self) {
         self.seen = Some(BTreeSet::new());
@@ -176,6 +183,29 @@ impl<K: Resource> State<K> {
         }
     }
 
+    /// The server, which was asked after `asked` was written, has something else.
+    pub(super) fn superseded(&mut self, asked: &Unconfirmed) {
+        let key = Key::new(&asked.namespace, &asked.name);
+        if let Some(entry) = self.objects.get_mut(&key) {
+            entry.superseded = doubt(&key, entry) == *asked;
+        }
+    }
+
+    /// What an object that the server shows is to the known one.
+    ///
+    /// A list is newer than everything that the server showed before it, and so is the answer to a question. Where the
+    /// version is lower nevertheless, the server was set back to an earlier state (etcd restored from a backup).
+    fn shown(&self, key: &Key, incoming: &ObjectMeta) -> Relation {
+        let relation = self.relation(key, incoming);
+        let Some(entry) = self.objects.get(key) else { return relation };
+        let is_newer = entry.superseded || (self.seen.is_some() && entry.unconfirmed.is_none());
+        match relation {
+            Relation::Older if is_newer && uid(entry.object.meta()) == uid(incoming) => Relation::Newer,
+            Relation::Older if is_newer => Relation::Successor,
+            _ => relation,
+        }
+    }
+
     fn relation(&self, key: &Key, incoming: &ObjectMeta) -> Relation {
         let Some(known) = self.get(key) else { return Relation::Newer };
         let order = version::compare(resource_version(incoming), resource_version(known.meta()));
@@ -197,7 +227,7 @@ impl<K: Resource> State<K> {
     }
 
     fn put(&mut self, key: &Key, object: Arc<K>, unconfirmed: Option<Instant>, out: &mut Vec<Step<K>>) {
-        let entry = Entry { object: object.clone(), unconfirmed };
+        let entry = Entry { object: object.clone(), unconfirmed, superseded: false };
         let old = self.objects.insert(key.clone(), entry).map(|entry| entry.object);
         for index in &mut self.indexes {
             index.replace(key, old.as_deref(), Some(&object));

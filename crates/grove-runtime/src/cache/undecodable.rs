@@ -32,6 +32,10 @@ impl Undecodables {
         self.objects.lock().get(Key::text(namespace, name).as_str()).cloned()
     }
 
+    pub(super) fn list(&self) -> Vec<Arc<Undecodable>> {
+        self.objects.lock().values().cloned().collect()
+    }
+
     pub(super) fn listen(&self, listener: impl Fn(&Undecodable) + Send + Sync + 'static) {
         self.listeners.write().push(Arc::new(listener));
     }

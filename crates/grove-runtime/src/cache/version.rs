@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 ///
 /// Kubernetes promises decimal numbers of any length without leading zeros, so length and then text order them
 /// without a conversion that could overflow.
-pub(super) fn compare(incoming: &str, known: &str) -> Option<Ordering> {
+pub(crate) fn compare(incoming: &str, known: &str) -> Option<Ordering> {
     if incoming == known {
         return Some(Ordering::Equal);
     }

@@ -1,6 +1,9 @@
 //! Lists, watches, their failures, and objects that only we have seen or nobody understands.
 
+mod asking;
 mod broken;
+mod freshness;
+mod history;
 
 use std::sync::Arc;
 
@@ -9,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::backoff::PAUSE;
 use super::*;
 use crate::metrics::InformerMetrics;
 use crate::mock::{self, Call};
@@ -100,6 +104,11 @@ fn prune(object: &mut ConfigMap) {
 
 fn event(kind: &str, object: &Value) -> Value {
     json!({"type": kind, "object": object})
+}
+
+fn bookmark(version: u32) -> Value {
+    let metadata = json!({"resourceVersion": version.to_string()});
+    event("BOOKMARK", &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}))
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,6 +20,7 @@ fn election() -> Election {
 }
 
 struct Server {
+    fence: Fence,
     calls: mpsc::UnboundedReceiver<Call>,
     campaign: JoinHandle<Result<Option<Leadership>, BadTiming>>,
     stop: CancellationToken,
@@ -27,10 +28,10 @@ struct Server {
 
 fn start() -> Server {
     let (client, calls) = mock::server();
-    let stop = CancellationToken::new();
-    let token = stop.clone();
-    let campaign = tokio::spawn(async move { campaign(client, &election(), &token).await });
-    Server { calls, campaign, stop }
+    let (stop, fence) = (CancellationToken::new(), Fence::default());
+    let (token, open) = (stop.clone(), fence.clone());
+    let campaign = tokio::spawn(async move { campaign(client, &election(), &open, &token).await });
+    Server { fence, calls, campaign, stop }
 }
 
 fn lease(holder: &str, version: u32) -> Value {
@@ -175,21 +176,77 @@ async fn one_failure_is_survived() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_usurper_ends_the_leadership() {
+async fn another_holder_ends_the_leadership_at_once() {
+    // In the answer to the read that follows a conflict.
     let mut server = start();
     let leadership = server.elect().await;
     let elected = Instant::now();
+    assert!(server.fence.is_open());
     server.put().await.refuse(409, "Conflict", "modified");
-    let others = tokio::spawn(async move {
-        while let Some(call) = server.calls.recv().await {
-            assert_eq!(call.method, "GET", "nothing is taken from a living leader");
-            call.answer(&lease("other", 9));
-        }
-    });
+    server.get().await.answer(&lease("other", 9));
     leadership.lost().cancelled().await;
-    assert_eq!(elected.elapsed().as_secs(), 10);
+    assert_eq!(elected.elapsed(), Duration::from_secs(2), "with the first renewal");
+    assert!(!server.fence.is_open());
+    assert!(server.calls.try_recv().is_err(), "nothing is written after that");
     drop(leadership);
-    others.await.unwrap();
+
+    // In the answer to a write.
+    let mut server = start();
+    let leadership = server.elect().await;
+    server.put().await.answer(&lease("other", 9));
+    leadership.lost().cancelled().await;
+    assert!(!server.fence.is_open());
+
+    // However long that holder has been silent.
+    let mut server = start();
+    let leadership = server.elect().await;
+    server.put().await.refuse(409, "Conflict", "modified");
+    let mut expired = lease("other", 9);
+    expired["spec"]["leaseDurationSeconds"] = json!(0);
+    server.get().await.answer(&expired);
+    leadership.lost().cancelled().await;
+    assert!(server.calls.try_recv().is_err(), "a leader takes nothing from another one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_with_ourselves_is_survived() {
+    let mut server = start();
+    let leadership = server.elect().await;
+    // An annotation, say.
+    server.put().await.refuse(409, "Conflict", "modified");
+    server.get().await.answer(&lease("me", 9));
+    Server::accept(server.put().await, 10);
+    Server::accept(server.put().await, 11);
+    assert!(!leadership.lost().is_cancelled() && server.fence.is_open());
+}
+
+/// Others saw the lease when it was written, which may be long before we hear of it.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_lease_counts_from_the_request() {
+    let mut server = start();
+    server.get().await.refuse(404, "NotFound", "no lease");
+    let (post, sent) = (server.call(&format!("POST {PATH}?")).await, Instant::now());
+    tokio::time::sleep(Duration::from_secs(9)).await;
+    Server::accept(post, 1);
+    let leadership = (&mut server.campaign).await.unwrap().unwrap().unwrap();
+    // It is renewed at once; this time without an answer.
+    let _silent = server.put().await;
+    assert_eq!(sent.elapsed().as_secs(), 9);
+    leadership.lost().cancelled().await;
+    assert_eq!(sent.elapsed().as_secs(), 10);
+    assert!(!server.fence.is_open());
+}
+
+/// A process that was stopped for a while finds its timers late, and its fence closed.
+#[tokio::test(start_paused = true)]
+async fn the_fence_closes_by_the_clock_alone() {
+    let fence = Fence::default();
+    assert!(!fence.is_open());
+    fence.open_until(Instant::now() + Duration::from_secs(10));
+    tokio::time::advance(Duration::from_millis(9_999)).await;
+    assert!(fence.is_open());
+    tokio::time::advance(Duration::from_millis(1)).await;
+    assert!(!fence.is_open());
 }
 
 #[tokio::test(start_paused = true)]
@@ -247,6 +304,7 @@ async fn timings_that_allow_two_leaders_are_refused() {
         (seconds(15), seconds(2), seconds(2), false),
         (seconds(15), seconds(10), seconds(9), false),
         (seconds(15), seconds(10), Duration::ZERO, false),
+        (Duration::from_millis(15_900), Duration::from_millis(15_500), seconds(2), false),
         (Duration::from_millis(900), Duration::from_millis(500), Duration::from_millis(100), false),
     ] {
         let election =

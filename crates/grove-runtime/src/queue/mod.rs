@@ -1,9 +1,15 @@
 //! Work queue: which key runs next, and when.
 //!
 //! A key waits at most once and never runs twice at the same time; what is added while it runs makes it run again
-//! afterwards. Fresh events go before background work (start-up, resync). Failures come back with growing delays. The
-//! order is the decision of `state`; this module adds the clock, the waiting and the metrics.
+//! afterwards. Fresh events go before background work (start-up, resync), but for every 16th key. Within each of the two,
+//! namespaces take turns, so that a tenant with thousands of keys does not delay another one. Failures come back with growing
+//! delays. The order is the decision of `state`; this module adds the clock, the waiting and the metrics.
+//!
+//! A closed queue keeps nothing. That is how a follower saves work and memory: its queues are closed, and when it begins to
+//! lead it opens them and adds everything once, from its caches.
 
+#[cfg(test)]
+mod fairness_tests;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -16,6 +22,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use crate::jitter::spread;
 use crate::metrics::{OneQueueMetrics, QueueMetrics};
@@ -27,6 +34,32 @@ const FIRST_RETRY: Duration = Duration::from_millis(5);
 /// Backoff after many failures. client-go's 1000 s would leave an object alone for too long after an outage.
 const LAST_RETRY: Duration = Duration::from_mins(1);
 
+/// What a queue holds.
+pub trait QueueKey: Ord + Clone + Debug + Send + 'static {
+    /// Whose turn it takes: keys of one namespace wait behind each other, those of different ones do not. `""` is
+    /// cluster scope, and one more namespace.
+    fn namespace(&self) -> &str;
+}
+
+/// Names of cluster-scoped objects. They share one turn, so that the first one added is the first one served.
+impl QueueKey for String {
+    fn namespace(&self) -> &'static str {
+        ""
+    }
+}
+
+/// A queue of whatever keys that can be closed and opened.
+pub trait Switch {
+    /// Begins to take keys after a `close`. To be called when the workers of the time before it have ended.
+    fn open(&self);
+
+    /// Ends all waiting and forgets what waits; from now on nothing is queued or handed out. What runs goes on.
+    fn close(&self);
+
+    /// Closes the queue, and has [`work`](crate::work) drop what runs.
+    fn abort(&self);
+}
+
 /// Queue of keys for a set of workers. Clones share the queue.
 pub struct Queue<T> {
     shared: Arc<Shared<T>>,
@@ -36,15 +69,17 @@ struct Shared<T> {
     name: &'static str,
     state: Mutex<State<T>>,
     wake: Notify,
+    /// Ends the runs of the time between `open` and `abort`.
+    aborted: Mutex<CancellationToken>,
     metrics: OneQueueMetrics,
 }
 
-impl<T: Ord + Clone + Debug + Send + 'static> Queue<T> {
+impl<T: QueueKey> Queue<T> {
     /// An empty queue. `name` is also the name of the controller it serves, in metrics and logs.
     pub fn new(name: &'static str, metrics: &QueueMetrics) -> Self {
         let metrics = metrics.of_queue(name);
-        let shared = Shared { name, state: Mutex::new(State::default()), wake: Notify::new(), metrics };
-        Self { shared: Arc::new(shared) }
+        let (state, aborted) = (Mutex::new(State::default()), Mutex::default());
+        Self { shared: Arc::new(Shared { name, state, wake: Notify::new(), aborted, metrics }) }
     }
 
     /// Queues `key` because of a fresh event.
@@ -119,10 +154,9 @@ impl<T: Ord + Clone + Debug + Send + 'static> Queue<T> {
         }
     }
 
-    /// Ends all waiting; from now on nothing is queued or handed out.
-    pub fn close(&self) {
-        self.shared.state.lock().close();
-        self.shared.wake.notify_waiters();
+    /// Cancelled by the next [`abort`](Switch::abort).
+    pub(crate) fn aborted(&self) -> CancellationToken {
+        self.shared.aborted.lock().clone()
     }
 
     /// How many keys wait for a worker, without delayed and running ones.
@@ -184,6 +218,26 @@ impl<T: Ord + Clone + Debug + Send + 'static> Queue<T> {
 
     fn report_depth(&self, state: &State<T>) {
         self.shared.metrics.depth.set(i64::try_from(state.waiting()).unwrap_or(i64::MAX));
+    }
+}
+
+impl<T: QueueKey> Switch for Queue<T> {
+    fn open(&self) {
+        *self.shared.aborted.lock() = CancellationToken::new();
+        self.shared.state.lock().open();
+    }
+
+    fn close(&self) {
+        let mut state = self.shared.state.lock();
+        state.close();
+        self.report_depth(&state);
+        drop(state);
+        self.shared.wake.notify_waiters();
+    }
+
+    fn abort(&self) {
+        self.close();
+        self.shared.aborted.lock().cancel();
     }
 }
 

@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use tokio::time::Instant;
 
+use super::QueueKey;
+use crate::round_robin::RoundRobin;
+
+/// Every so many takes, background work goes first: events of one tenant must not starve that of another for ever.
+const BACKGROUND_SHARE: u64 = 16;
+
 /// Who is served first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lane {
@@ -34,8 +40,10 @@ pub(super) struct Run {
 
 pub(super) struct State<T> {
     places: BTreeMap<T, Place>,
-    /// Waiting keys in the order in which they are served.
-    order: BTreeMap<(Lane, u64), T>,
+    /// Waiting keys of each lane.
+    fresh: RoundRobin<T>,
+    background: RoundRobin<T>,
+    takes: u64,
     delays: BTreeMap<(Instant, u64), T>,
     delayed: BTreeMap<T, (Instant, u64)>,
     failures: BTreeMap<T, u32>,
@@ -47,7 +55,9 @@ impl<T> Default for State<T> {
     fn default() -> Self {
         Self {
             places: BTreeMap::new(),
-            order: BTreeMap::new(),
+            fresh: RoundRobin::default(),
+            background: RoundRobin::default(),
+            takes: 0,
             delays: BTreeMap::new(),
             delayed: BTreeMap::new(),
             failures: BTreeMap::new(),
@@ -57,7 +67,7 @@ impl<T> Default for State<T> {
     }
 }
 
-impl<T: Ord + Clone> State<T> {
+impl<T: QueueKey> State<T> {
     pub(super) fn add(&mut self, key: T, lane: Lane, now: Instant) -> Added {
         if self.closed {
             return Added { counts: false, waits: false };
@@ -69,7 +79,7 @@ impl<T: Ord + Clone> State<T> {
             }
             Some(&mut Place::Waiting { lane: known, number, since }) => {
                 if lane < known {
-                    self.order.remove(&(known, number));
+                    self.lane(known).remove(number);
                     self.wait(key, lane, since);
                 }
                 Added { counts: false, waits: false }
@@ -85,7 +95,12 @@ impl<T: Ord + Clone> State<T> {
 
     /// Takes the key that is first in order.
     pub(super) fn take(&mut self, now: Instant) -> Option<(T, Instant)> {
-        let (_, key) = self.order.pop_first()?;
+        let key = if self.takes % BACKGROUND_SHARE == BACKGROUND_SHARE - 1 {
+            self.background.pop().or_else(|| self.fresh.pop())
+        } else {
+            self.fresh.pop().or_else(|| self.background.pop())
+        }?;
+        self.takes = self.takes.wrapping_add(1);
         let place = self.places.insert(key.clone(), Place::Running { started: now, again: None });
         let since = match place {
             Some(Place::Waiting { since, .. }) => since,
@@ -139,6 +154,9 @@ impl<T: Ord + Clone> State<T> {
 
     /// Notes a failure and returns how many there were before it.
     pub(super) fn failed(&mut self, key: &T) -> u32 {
+        if self.closed {
+            return 0;
+        }
         let failures = self.failures.entry(key.clone()).or_default();
         let before = *failures;
         *failures = failures.saturating_add(1);
@@ -149,8 +167,20 @@ impl<T: Ord + Clone> State<T> {
         self.failures.remove(key);
     }
 
+    /// Forgets all but the keys that run, and takes no others.
     pub(super) fn close(&mut self) {
         self.closed = true;
+        (self.fresh, self.background) = (RoundRobin::default(), RoundRobin::default());
+        self.places.retain(|_, place| matches!(place, Place::Running { .. }));
+        self.delays.clear();
+        self.delayed.clear();
+        self.failures.clear();
+    }
+
+    /// Takes keys again. Nothing may be running.
+    pub(super) fn open(&mut self) {
+        self.closed = false;
+        self.places.clear();
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -158,7 +188,7 @@ impl<T: Ord + Clone> State<T> {
     }
 
     pub(super) fn waiting(&self) -> usize {
-        self.order.len()
+        self.fresh.len() + self.background.len()
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -167,8 +197,15 @@ impl<T: Ord + Clone> State<T> {
 
     fn wait(&mut self, key: T, lane: Lane, since: Instant) {
         let number = self.number();
-        self.order.insert((lane, number), key.clone());
+        self.lane(lane).push(key.namespace(), number, key.clone());
         self.places.insert(key, Place::Waiting { lane, number, since });
+    }
+
+    fn lane(&mut self, lane: Lane) -> &mut RoundRobin<T> {
+        match lane {
+            Lane::Fresh => &mut self.fresh,
+            Lane::Background => &mut self.background,
+        }
     }
 
     fn number(&mut self) -> u64 {

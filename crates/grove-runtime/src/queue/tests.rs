@@ -7,6 +7,18 @@ use tokio::time::{advance, timeout};
 
 use super::*;
 
+impl QueueKey for &'static str {
+    fn namespace(&self) -> &'static str {
+        ""
+    }
+}
+
+impl QueueKey for usize {
+    fn namespace(&self) -> &'static str {
+        ""
+    }
+}
+
 fn queue() -> Queue<&'static str> {
     Queue::new("test", &QueueMetrics::default())
 }

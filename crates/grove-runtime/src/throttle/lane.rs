@@ -22,7 +22,7 @@ impl Lane {
     pub(super) const ALL: [Self; 4] = [Self::Create, Self::Change, Self::Status, Self::Event];
 
     /// Lane of a request, or `None` if it must never wait: reads, watches, and leases, on which leadership depends.
-    pub(super) fn of<B>(request: &Request<B>) -> Option<Self> {
+    pub(crate) fn of<B>(request: &Request<B>) -> Option<Self> {
         let path = request.uri().path();
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         if is_read || resource(path) == Some("leases") {
@@ -56,6 +56,17 @@ fn resource(path: &str) -> Option<&str> {
     }
 }
 
+/// The namespace that a request is about; `""` for cluster scope, to which namespaces themselves belong.
+pub(super) fn namespace(path: &str) -> &str {
+    let mut segments = path.split('/').skip_while(|it| !matches!(*it, "api" | "apis"));
+    let versions = if segments.next() == Some("api") { 1 } else { 2 };
+    let mut rest = segments.skip(versions);
+    match (rest.next(), rest.next(), rest.next()) {
+        (Some("namespaces"), Some(namespace), Some(_)) => namespace,
+        _ => "",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +93,22 @@ mod tests {
         ] {
             let request = Request::builder().method(method).uri(path).body(()).unwrap();
             assert_eq!(Lane::of(&request), want, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn requests_know_their_namespace() {
+        for (path, want) in [
+            ("/api/v1/namespaces/ns/pods", "ns"),
+            ("/api/v1/namespaces/ns/pods/a/status", "ns"),
+            ("/apis/grove.io/v1alpha1/namespaces/pods/podgangs/x", "pods"),
+            ("/prefix/apis/grove.io/v1alpha1/namespaces/ns/podgangs/x", "ns"),
+            ("/apis/grove.io/v1alpha1/schedulerbackends/kai", ""),
+            ("/api/v1/namespaces/ns", ""),
+            ("/api/v1/nodes/namespaces", ""),
+            ("/pods", ""),
+        ] {
+            assert_eq!(namespace(path), want, "{path}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! Protects the API server from us: a rate with bursts, a bound on writes in flight, and the urgent ones first.
+//! Protects the API server from us: a rate with bursts, a bound on writes in flight, and the urgent ones first. Among those that are equally
+//! urgent, namespaces take turns.
 //!
 //! Reads, watches and leases pass untouched. Who passes next is the decision of `line`; this module waits and wakes.
 
@@ -81,7 +82,7 @@ where
         let gate = self.gate.clone();
         Box::pin(async move {
             let _permit = match lane {
-                Some(lane) => Some(gate.pass(lane).await),
+                Some(lane) => Some(gate.pass(lane, lane::namespace(request.uri().path())).await),
                 None => None,
             };
             inner.oneshot(request).await
@@ -101,10 +102,10 @@ struct State {
 
 impl Gate {
     /// Waits for a permit. Whoever stops waiting leaves the line.
-    async fn pass(self: &Arc<Self>, lane: Lane) -> Permit {
+    async fn pass(self: &Arc<Self>, lane: Lane, namespace: &str) -> Permit {
         loop {
             let (sender, receiver) = oneshot::channel();
-            let place = self.state.lock().line.join(lane, Instant::now(), (lane, sender));
+            let place = self.state.lock().line.join(lane, namespace, Instant::now(), (lane, sender));
             let ticket = Ticket { gate: self, place };
             self.serve();
             let permit = receiver.await;

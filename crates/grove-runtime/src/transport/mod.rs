@@ -23,6 +23,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tower::{BoxError, Service, ServiceBuilder};
 
+use crate::leader::FenceLayer;
 use crate::metrics::RequestMetrics;
 use crate::throttle::Throttle;
 use deadline::DeadlineLayer;
@@ -149,6 +150,8 @@ where
     let service = ServiceBuilder::new()
         // Waiting for the throttle is not the server's time.
         .layer(throttle)
+        // After the wait, the last moment to hold back what only a leader may write.
+        .layer(FenceLayer)
         .layer(MeasureLayer(metrics))
         .layer(DeadlineLayer)
         .layer(config.base_uri_layer())

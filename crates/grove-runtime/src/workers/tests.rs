@@ -9,6 +9,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::*;
 use crate::metrics::QueueMetrics;
+use crate::queue::Switch as _;
 
 struct Fault(bool);
 

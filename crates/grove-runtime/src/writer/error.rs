@@ -42,12 +42,17 @@ impl WriteError {
     ///
     /// That is an invalid object, an exceeded quota, a missing permission, a webhook's denial, a namespace that is
     /// being deleted. It is not a conflict, an expired login, an overloaded server or one that cannot be reached.
+    ///
+    /// A request that was never sent, because the name is not one of an object, is a refusal too.
     pub fn is_refusal(&self) -> bool {
-        self.answer().is_some_and(|s| match s.code {
-            _ if is_denial(s) => true,
-            401 | 404 | 408 | 409 | 410 | 425 | 429 => false,
-            code => (400..500).contains(&code),
-        })
+        let is_unsent =
+            matches!(&*self.source, kube::Error::BuildRequest(kube::core::request::Error::Validation(_)));
+        is_unsent
+            || self.answer().is_some_and(|s| match s.code {
+                _ if is_denial(s) => true,
+                401 | 404 | 408 | 409 | 410 | 425 | 429 => false,
+                code => (400..500).contains(&code),
+            })
     }
 
     /// The namespace is being deleted and takes no new objects.
@@ -62,6 +67,11 @@ impl WriteError {
     /// A ResourceQuota of the namespace is exhausted: the same write may succeed when others use less of it.
     pub fn is_quota_exceeded(&self) -> bool {
         self.answer().is_some_and(|s| !is_denial(s) && s.code == 403 && s.message.contains("exceeded quota"))
+    }
+
+    /// The write may have been done: there was no answer, or one that does not say.
+    pub fn is_outcome_unknown(&self) -> bool {
+        self.answer().is_none_or(|s| !is_denial(s) && s.code >= 500)
     }
 
     /// The server's words, or the whole chain of causes when it did not answer.

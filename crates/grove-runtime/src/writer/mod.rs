@@ -1,6 +1,8 @@
 //! The only way in which controllers change the cluster. Knows verbs, and no policy.
 
 mod error;
+mod list;
+mod owned;
 #[cfg(test)]
 mod tests;
 
@@ -17,10 +19,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::cache::Cached;
+use crate::object_name::is_path_segment;
 use crate::throttle::Lane;
 
 pub use error::WriteError;
 pub use kube::api::PropagationPolicy as Propagation;
+pub use owned::OwnedWrites;
 
 /// How to delete.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +119,7 @@ impl Writer {
         let collection = Collection::of::<V>(namespace);
         let what = What::new(&collection, "patch", name);
         let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
-        let request = collection.request().patch(name, &params, &Patch::Merge(patch));
+        let request = collection.named(name).and_then(|it| it.patch(name, &params, &Patch::Merge(patch)));
         self.send(&what, request).await
     }
 
@@ -130,7 +134,7 @@ impl Writer {
         let collection = Collection::of_resource::<DynamicObject>(resource, namespace);
         let what = What::new(&collection, "patch", name);
         let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
-        let request = collection.request().patch(name, &params, &Patch::Merge(patch));
+        let request = collection.named(name).and_then(|it| it.patch(name, &params, &Patch::Merge(patch)));
         self.send(&what, request).await
     }
 
@@ -144,7 +148,9 @@ impl Writer {
         let collection = Collection::of::<V>(namespace);
         let what = What::new(&collection, "patch status of", name);
         let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
-        let request = collection.request().patch_subresource("status", name, &params, &Patch::Merge(patch));
+        let request = collection
+            .named(name)
+            .and_then(|it| it.patch_subresource("status", name, &params, &Patch::Merge(patch)));
         self.send(&what, request).await
     }
 
@@ -168,7 +174,7 @@ impl Writer {
     ) -> Result<V, WriteError> {
         let what = What::new(collection, "apply", name);
         let params = PatchParams { force, ..PatchParams::apply(self.field_manager) };
-        let request = collection.request().patch(name, &params, &Patch::Apply(object));
+        let request = collection.named(name).and_then(|it| it.patch(name, &params, &Patch::Apply(object)));
         self.send(&what, request).await
     }
 
@@ -198,7 +204,7 @@ impl Writer {
             preconditions: Some(Preconditions { uid: Some(uid.to_owned()), resource_version: how.version }),
             ..Default::default()
         };
-        self.end(&what, collection.request().delete(name, &params)).await
+        self.end(&what, collection.named(name).and_then(|it| it.delete(name, &params))).await
     }
 
     /// Takes the finalizers off an object that is being deleted, if it still has this version.
@@ -211,7 +217,8 @@ impl Writer {
         let what = What::new(collection, "release", name);
         let params = PatchParams { field_manager: Some(self.field_manager.to_owned()), ..Default::default() };
         let patch = json!({ "metadata": { "resourceVersion": version, "finalizers": null } });
-        self.end(&what, collection.request().patch(name, &params, &Patch::Merge(&patch))).await
+        self.end(&what, collection.named(name).and_then(|it| it.patch(name, &params, &Patch::Merge(&patch))))
+            .await
     }
 
     /// Sends what ends an object, and tells whether it did.
@@ -254,7 +261,10 @@ impl Writer {
     pub async fn get<V: Cached>(&self, namespace: &str, name: &str) -> Result<Option<V>, WriteError> {
         let collection = Collection::of::<V>(namespace);
         let what = What::new(&collection, "get", name);
-        match self.send(&what, collection.request().get(name, &GetParams::default())).await {
+        match self
+            .send(&what, collection.named(name).and_then(|it| it.get(name, &GetParams::default())))
+            .await
+        {
             Ok(object) => Ok(Some(object)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
@@ -270,7 +280,10 @@ impl Writer {
     ) -> Result<Option<DynamicObject>, WriteError> {
         let collection = Collection::of_resource::<DynamicObject>(resource, namespace);
         let what = What::new(&collection, "get", name);
-        match self.send(&what, collection.request().get(name, &GetParams::default())).await {
+        match self
+            .send(&what, collection.named(name).and_then(|it| it.get(name, &GetParams::default())))
+            .await
+        {
             Ok(object) => Ok(Some(object)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
@@ -330,6 +343,15 @@ impl Collection {
 
     fn request(&self) -> Request {
         Request::new(self.path.clone())
+    }
+
+    /// For a request about one object. Its name becomes a part of the path: it must not turn that into another one.
+    fn named(&self, name: &str) -> Result<Request, kube::core::request::Error> {
+        // The client refuses an empty one.
+        if name.is_empty() || is_path_segment(name) {
+            return Ok(self.request());
+        }
+        Err(kube::core::request::Error::Validation(format!("{name:?} is not the name of an object")))
     }
 }
 

@@ -257,3 +257,23 @@ async fn an_empty_name_is_never_sent() {
     drop(writer);
     assert!(calls.recv().await.is_none());
 }
+
+/// A name that changes the path is never sent.
+#[tokio::test(start_paused = true)]
+async fn names_that_are_no_names_are_refused_unsent() {
+    let (client, mut calls) = mock::server();
+    let writer = Writer::new(client, "grove");
+    let trying = async {
+        for name in ["?watch=true&x=", "../secrets/y", "a/status", "x?dryRun=All", "%2e%2e"] {
+            let patched = writer.patch::<ConfigMap>("ns", name, &json!({})).await;
+            let deleted = writer.delete::<ConfigMap>("ns", name, "u", Delete::default()).await;
+            let errors = [patched.unwrap_err(), deleted.unwrap_err()];
+            assert!(errors.iter().all(WriteError::is_refusal), "{errors:?}");
+            assert!(writer.get::<ConfigMap>("ns", name).await.unwrap_err().is_refusal());
+            assert!(writer.apply::<ConfigMap>("ns", name, &json!({})).await.unwrap_err().is_refusal());
+        }
+    };
+    // What is sent is not answered here.
+    tokio::time::timeout(std::time::Duration::from_secs(1), trying).await.expect("nothing is sent");
+    assert!(calls.try_recv().is_err());
+}

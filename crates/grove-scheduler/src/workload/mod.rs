@@ -50,8 +50,30 @@ pub trait WorkloadGroups: Send + Sync + Debug {
         false
     }
 
+    /// What [`render`](Self::render) may put on pods. The pod grouper puts nothing else there, and the admission policy of its
+    /// account allows nothing else.
+    fn pod_marks(&self) -> PodMarks;
+
     /// Name of the object that a pod says it is in, if it does.
     fn group_of<'a>(&self, pod: &'a Value) -> Option<&'a str>;
+}
+
+/// Keys of labels and annotations that pods carry for their group's sake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PodMarks {
+    /// Labels.
+    pub labels: &'static [&'static str],
+    /// Annotations.
+    pub annotations: &'static [&'static str],
+}
+
+impl PodMarks {
+    /// A key that a pod would get and that is not among these.
+    pub fn undeclared<'a>(&self, grouped: &'a Grouped) -> Option<&'a str> {
+        let labels = grouped.labels.keys().find(|it| !self.labels.contains(&it.as_str()));
+        let annotations = || grouped.annotations.keys().find(|it| !self.annotations.contains(&it.as_str()));
+        labels.or_else(annotations).map(String::as_str)
+    }
 }
 
 /// What a backend makes of a group and one of its pods.

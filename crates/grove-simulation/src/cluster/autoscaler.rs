@@ -24,11 +24,18 @@ const PAUSE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins
 pub(crate) struct Autoscaler {
     cluster: Cluster,
     is_over: Arc<AtomicBool>,
+    /// Whether the API server is down.
+    is_paused: Arc<AtomicBool>,
 }
 
 impl Autoscaler {
     pub(crate) fn new(cluster: Cluster) -> Self {
-        Self { cluster, is_over: Arc::default() }
+        Self { cluster, is_over: Arc::default(), is_paused: Arc::default() }
+    }
+
+    /// The API server is down, or there again.
+    pub(crate) fn pause(&self, is_paused: bool) {
+        self.is_paused.store(is_paused, Ordering::Relaxed);
     }
 
     /// From now on everything stays as it is.
@@ -43,7 +50,9 @@ impl Autoscaler {
             if self.is_over.load(Ordering::Relaxed) {
                 return;
             }
-            self.scale(&mut random);
+            if !self.is_paused.load(Ordering::Relaxed) {
+                self.scale(&mut random);
+            }
         }
     }
 

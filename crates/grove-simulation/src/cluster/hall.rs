@@ -10,9 +10,12 @@ use std::{
 use grove_apiserver::{Action, Event, Object, Subresource};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::{sync::Notify, time::sleep_until};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
 
-use super::{Cluster, NODES, PODS, agenda::Agenda, text};
+use super::{Cluster, NAMESPACE, NODES, PODS, agenda::Agenda, text};
 use crate::random::{Random, choose};
 
 /// Longest time from one stage of a pod's life to the next.
@@ -72,6 +75,8 @@ pub(super) struct State {
     pub(super) crashed: BTreeSet<String>,
     /// All events up to here are known.
     position: u64,
+    /// Until then nothing happens: the API server is down.
+    paused: Option<Instant>,
 }
 
 impl Hall {
@@ -89,6 +94,7 @@ impl Hall {
             slots,
             crashed: BTreeSet::new(),
             position: cluster.server.store().revision(),
+            paused: None,
         };
         let hall = Self { cluster, state: Arc::new(Mutex::new(state)), news: Arc::default() };
         (0..nodes).for_each(|node| hall.say_health(node, true));
@@ -98,6 +104,10 @@ impl Hall {
     /// Does what the nodes do, for ever.
     pub(crate) async fn run(self) {
         loop {
+            let paused = self.state.lock().paused.take();
+            if let Some(end) = paused {
+                sleep_until(end).await;
+            }
             self.learn();
             while let Some(act) = self.due() {
                 self.perform(act);
@@ -135,6 +145,28 @@ impl Hall {
         }
         self.try_waiting();
         // Nothing has changed in the cluster that would tell.
+        self.news.notify_one();
+    }
+
+    /// Nothing happens until then: the API server is down.
+    pub(crate) fn pause(&self, end: Instant) {
+        self.state.lock().paused = Some(end);
+        self.news.notify_one();
+    }
+
+    /// The cluster has jumped back: what was planned for pods is planned again.
+    pub(crate) fn look_again(&self) {
+        let nodes = {
+            let mut state = self.state.lock();
+            state.position = self.cluster.server.store().revision();
+            state.pods.clear();
+            state.waiting.clear();
+            state.alive.len()
+        };
+        for node in 0..nodes {
+            self.say_health(node, self.is_alive(&name(node)));
+        }
+        self.cluster.list(PODS).iter().for_each(|pod| self.look(pod));
         self.news.notify_one();
     }
 
@@ -187,7 +219,7 @@ impl Hall {
         };
         for event in events {
             self.state.lock().position = event.revision;
-            if &*event.key.resource == PODS {
+            if &*event.key.resource == PODS && event.key.namespace == NAMESPACE {
                 self.learn_of(&event);
             }
         }

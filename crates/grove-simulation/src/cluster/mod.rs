@@ -2,8 +2,10 @@
 
 mod agenda;
 mod autoscaler;
+mod backends;
 mod hall;
 mod kubelet;
+mod tenant;
 mod users;
 
 use std::sync::{Arc, LazyLock};
@@ -15,8 +17,14 @@ use grove_apiserver::{
 };
 use serde_json::{Value, json};
 
-pub(crate) use self::{autoscaler::Autoscaler, hall::Hall, users::User};
-use crate::clock;
+pub(crate) use self::{
+    autoscaler::Autoscaler,
+    backends::{COMPOSITES, KAI_POD_GROUPS, KAI_TOPOLOGIES, LEVELS, POD_GROUPS, configuration},
+    hall::Hall,
+    tenant::{TENANT, Tenant},
+    users::User,
+};
+use crate::{clock, plan::Backend};
 
 /// Namespace of everything here.
 pub(crate) const NAMESPACE: &str = "ml";
@@ -65,11 +73,20 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// An empty one, which begins now.
+    #[cfg(test)]
     pub(crate) fn new(seed: u64) -> Self {
+        Self::with(seed, None)
+    }
+
+    /// An empty one, which begins now, with or without a scheduler that has objects of its own for gangs.
+    pub(crate) fn with(seed: u64, backend: Option<Backend>) -> Self {
         clock::begin();
-        let cluster = Self { server: ApiServer::new(RESOURCES.clone(), clock::now, seed) };
+        let cluster = Self { server: ApiServer::new(backends::resources(backend), clock::now, seed) };
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } });
         drop(cluster.write("cluster", "namespaces", "", None, Action::Create(namespace)));
+        if let Some(backend) = backend {
+            cluster.install(backend);
+        }
         cluster
     }
 
@@ -82,12 +99,12 @@ impl Cluster {
         subresource: Option<Subresource>,
         action: Action,
     ) -> Result<Answer, Failure> {
-        let Some(resource) = self.server.resources().by_id(resource) else {
+        let Some(resource) = self.server.resources().by_id(resource).map(Arc::clone) else {
             return Err(Failure::new(404, "NotFound", "no such resource"));
         };
         self.server.write(WriteRequest {
             namespace: if resource.namespaced { NAMESPACE.to_owned() } else { String::new() },
-            resource: Arc::clone(resource),
+            resource,
             name: name.to_owned(),
             subresource,
             manager: manager.to_owned(),

@@ -27,6 +27,8 @@ enum Kind {
 struct Late {
     inner: grove_apiserver::Body,
     lines: Arc<Lines>,
+    /// Whose watch it is.
+    process: u32,
     resource: String,
     /// Lines on their way; none is the end.
     on_their_way: VecDeque<(Instant, Option<Bytes>)>,
@@ -44,10 +46,15 @@ impl Body {
         Self(Kind::Plain(inner))
     }
 
-    pub(super) fn late(inner: grove_apiserver::Body, lines: Arc<Lines>, resource: String) -> Self {
+    pub(super) fn late(
+        inner: grove_apiserver::Body,
+        lines: Arc<Lines>,
+        process: u32,
+        resource: String,
+    ) -> Self {
         let (on_their_way, ended) = (VecDeque::new(), false);
         let alarm = Box::pin(sleep_until(Instant::now()));
-        Self(Kind::Late(Box::new(Late { inner, lines, resource, on_their_way, ended, alarm })))
+        Self(Kind::Late(Box::new(Late { inner, lines, process, resource, on_their_way, ended, alarm })))
     }
 }
 
@@ -57,7 +64,7 @@ impl Late {
         while !self.ended {
             let Poll::Ready(sent) = Pin::new(&mut self.inner).poll_frame(context) else { return };
             let line = sent.and_then(Result::ok).and_then(|it| it.into_data().ok());
-            let (at, is_last) = arrival(&self.lines, &self.resource);
+            let (at, is_last) = arrival(&self.lines, self.process, &self.resource);
             // Nothing overtakes anything within a watch.
             let at = self.on_their_way.back().map_or(at, |(before, _)| at.max(*before));
             self.ended = line.is_none();

@@ -27,7 +27,7 @@ use tower::Service;
 use self::{
     body::Body,
     request::{Asked, Kind},
-    trouble::{Fate, Trouble},
+    trouble::{Fate, Refusal, Trouble},
 };
 use crate::{
     plan::{SLOW, Weather},
@@ -70,6 +70,30 @@ impl Lines {
     /// Watches of some kinds show nothing for a while.
     pub(crate) fn stall(&self, kinds: u64, time: Duration) {
         self.state.lock().stall(kinds, Instant::now() + time);
+    }
+
+    /// The watch of a kind shows nothing for a while, or it may not be listed and watched.
+    pub(crate) fn silence(&self, kind: &'static str, forbidden: bool, time: Duration) {
+        self.state.lock().silence(kind, forbidden, Instant::now() + time);
+        if forbidden {
+            self.server.cut_watches();
+        }
+    }
+
+    /// The watches of one operator show nothing for a while.
+    pub(crate) fn hold_watches_of(&self, process: u32, time: Duration) {
+        self.state.lock().hold_watches_of(process, Instant::now() + time);
+    }
+
+    /// Nothing reaches the server for a while.
+    pub(crate) fn take_down(&self, time: Duration) {
+        self.state.lock().take_down(Instant::now() + time);
+        self.server.cut_watches();
+    }
+
+    /// Whether nothing reaches the server now.
+    pub(crate) fn is_down(&self) -> bool {
+        self.state.lock().is_down()
     }
 
     /// Notes how a write goes that the server knows by this number.
@@ -159,8 +183,15 @@ impl Trip {
     }
 
     async fn arrive(&mut self, lines: &Arc<Lines>, request: Request<RequestBody>) -> Answer {
-        if self.fate.cut {
+        let (is_down, is_forbidden) = {
+            let state = lines.state.lock();
+            (state.is_down(), self.asked.kind != Kind::Write && state.is_forbidden(&self.asked.resource))
+        };
+        if self.fate.cut || is_down {
             return Err(TransportError::Cut);
+        }
+        if is_forbidden {
+            return Ok(Refusal::Forbidden.answer());
         }
         if let Some(refusal) = self.fate.refusal {
             return Ok(refusal.answer());
@@ -170,18 +201,19 @@ impl Trip {
         let after = lines.server.store().write_count();
         let sent = Sent { process: self.connection.process, heard: !self.fate.lost };
         (before + 1..=after).for_each(|write| lines.note(write, sent));
+        let process = self.connection.process;
         let lines =
             (self.asked.kind == Kind::Watch).then(|| (Arc::clone(lines), self.asked.resource.clone()));
         Ok(answer.map(|body| match lines {
-            Some((lines, resource)) => Body::late(body, lines, resource),
+            Some((lines, resource)) => Body::late(body, lines, process, resource),
             None => Body::plain(body),
         }))
     }
 }
 
 /// When an event of a watch arrives that is sent now, and whether the watch ends after it.
-pub(crate) fn arrival(lines: &Lines, resource: &str) -> (Instant, bool) {
-    lines.state.lock().arrival(resource)
+pub(crate) fn arrival(lines: &Lines, process: u32, resource: &str) -> (Instant, bool) {
+    lines.state.lock().arrival(process, resource)
 }
 
 /// How long a request takes at most.

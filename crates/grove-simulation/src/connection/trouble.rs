@@ -37,6 +37,7 @@ pub(super) struct Fate {
 /// A refusal that has nothing to do with what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
+    Forbidden,
     Conflict,
     Busy,
     Broken,
@@ -45,6 +46,9 @@ pub(super) enum Refusal {
 impl Refusal {
     pub(super) fn answer(self) -> Response<Body> {
         match self {
+            Self::Forbidden => {
+                made_up(403, "Forbidden", "forbidden: the operator cannot list resource at the cluster scope")
+            }
             Self::Conflict => made_up(
                 409,
                 "Conflict",
@@ -64,6 +68,12 @@ pub(super) struct Trouble {
     random: Random,
     /// Until when watches of a kind show nothing.
     stalls: BTreeMap<&'static str, Instant>,
+    /// Until when the watches of an operator show nothing, whatever their kind.
+    stale: BTreeMap<u32, Instant>,
+    /// Until when a kind may not be listed and watched.
+    forbidden: BTreeMap<&'static str, Instant>,
+    /// Until when nothing reaches the server.
+    down: Option<Instant>,
     /// The operator dies with the write that makes this 0.
     pub(super) kill_at: Option<u64>,
     /// Writes that the server has seen and nobody has asked about.
@@ -74,14 +84,50 @@ pub(super) struct Trouble {
 
 impl Trouble {
     pub(super) fn new(weather: Weather, random: Random) -> Self {
-        let (stalls, sent) = (BTreeMap::new(), BTreeMap::new());
-        Self { weather, random, stalls, kill_at: None, sent, under_way: 0 }
+        Self {
+            weather,
+            random,
+            stalls: BTreeMap::new(),
+            stale: BTreeMap::new(),
+            forbidden: BTreeMap::new(),
+            down: None,
+            kill_at: None,
+            sent: BTreeMap::new(),
+            under_way: 0,
+        }
     }
 
     pub(super) fn clear_up(&mut self) {
         self.weather = Weather { delay: self.weather.delay, lag: self.weather.lag, ..Weather::default() };
         self.kill_at = None;
         self.stalls.clear();
+        self.stale.clear();
+        self.forbidden.clear();
+        self.down = None;
+    }
+
+    /// The watch of a kind shows nothing until then, or it may not be listed and watched.
+    pub(super) fn silence(&mut self, kind: &'static str, forbidden: bool, until: Instant) {
+        let held = if forbidden { &mut self.forbidden } else { &mut self.stalls };
+        held.insert(kind, until);
+    }
+
+    pub(super) fn hold_watches_of(&mut self, process: u32, until: Instant) {
+        self.stale.insert(process, until);
+    }
+
+    pub(super) fn take_down(&mut self, until: Instant) {
+        self.down = Some(until);
+    }
+
+    /// Whether nothing reaches the server now.
+    pub(super) fn is_down(&self) -> bool {
+        self.down.is_some_and(|it| it > Instant::now())
+    }
+
+    /// Whether a kind may not be listed and watched now.
+    pub(super) fn is_forbidden(&self, resource: &str) -> bool {
+        self.forbidden.get(resource).is_some_and(|it| *it > Instant::now())
     }
 
     pub(super) fn stall(&mut self, kinds: u64, until: Instant) {
@@ -115,10 +161,11 @@ impl Trouble {
         self.kill_at.take_if(|it| *it == 0).is_some()
     }
 
-    pub(super) fn arrival(&mut self, resource: &str) -> (Instant, bool) {
+    pub(super) fn arrival(&mut self, process: u32, resource: &str) -> (Instant, bool) {
         let at = Instant::now() + self.random.time(self.weather.lag);
-        let held = self.stalls.get(resource).copied();
-        (held.map_or(at, |it| it.max(at)), self.random.chance(self.weather.ends))
+        let held = [self.stalls.get(resource), self.stale.get(&process)];
+        let at = held.into_iter().flatten().fold(at, |at, held| at.max(*held));
+        (at, self.random.chance(self.weather.ends))
     }
 }
 
@@ -131,10 +178,27 @@ mod tests {
         let mut trouble = Trouble::new(Weather::default(), Random::new(1, 1));
         let end = Instant::now() + Duration::from_secs(5);
         trouble.stall(0b10, end);
-        assert_eq!(trouble.arrival("podcliques").0, end);
-        assert_eq!(trouble.arrival("pods").0, Instant::now());
+        assert_eq!(trouble.arrival(1, "podcliques").0, end);
+        assert_eq!(trouble.arrival(1, "pods").0, Instant::now());
+        trouble.hold_watches_of(1, end);
+        assert_eq!(trouble.arrival(1, "pods").0, end);
+        assert_eq!(trouble.arrival(2, "pods").0, Instant::now());
         trouble.clear_up();
-        assert_eq!(trouble.arrival("podcliques").0, Instant::now());
+        assert_eq!(trouble.arrival(1, "podcliques").0, Instant::now());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_and_outage_end_by_themselves() {
+        let mut trouble = Trouble::new(Weather::default(), Random::new(1, 1));
+        let end = Instant::now() + Duration::from_secs(5);
+        trouble.silence("nodes", true, end);
+        trouble.silence("pods", false, end);
+        trouble.take_down(end);
+        assert!(trouble.is_forbidden("nodes") && !trouble.is_forbidden("pods") && trouble.is_down());
+        assert_eq!(trouble.arrival(1, "pods").0, end);
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert!(!trouble.is_forbidden("nodes") && !trouble.is_down());
+        assert_eq!(trouble.arrival(1, "pods").0, Instant::now());
     }
 
     #[test]

@@ -14,7 +14,10 @@ pub(crate) use self::{
     objects::{Clique, Gang, Group, Pod, Set},
     track::Track,
 };
-use crate::cluster::{CLIQUES, GANGS, GROUPS, NODES, PODS, SETS, condition, is_ready, number, text};
+use crate::cluster::{
+    CLIQUES, COMPOSITES, GANGS, GROUPS, KAI_POD_GROUPS, NODES, POD_GROUPS, PODS, SETS, condition, is_ready,
+    number, text,
+};
 
 /// How many replicas are wanted; none where the object is gone or going.
 pub(crate) type Wanted = Track<Option<u64>>;
@@ -27,6 +30,16 @@ pub(crate) struct Past {
     pub(crate) trip: Duration,
     /// How long a node may be silent before its pods count as gone, if they ever do.
     pub(crate) lost_after: Option<Duration>,
+    /// How old may be what the operator goes by where it acts because of a node: it has to look before.
+    pub(crate) node_staleness: Duration,
+    /// How far apart the times are that the operator's clock shows for one moment.
+    pub(crate) skew: Duration,
+    /// Whether the scheduler has objects of its own for gangs.
+    pub(crate) has_backend: bool,
+    /// The operator whose write is looked at.
+    pub(crate) writer: u32,
+    /// Whether operators ever act at the same time, so that one does not know what another did.
+    pub(crate) overlaps: bool,
     /// Whether a quota may keep pods from being made.
     pub(crate) limited: bool,
     /// By UID.
@@ -41,6 +54,10 @@ pub(crate) struct Past {
     pub(crate) sets: BTreeMap<String, Set>,
     /// Since when nodes are silent, by name.
     pub(crate) nodes: BTreeMap<String, Track<Option<Instant>>>,
+    /// Whether a scheduler's object of a gang is there, by the gang's UID and the object's name.
+    pub(crate) backend_objects: BTreeMap<(String, String), Track<bool>>,
+    /// The generations of our objects.
+    pub(crate) generations: BTreeMap<Key, Track<u64>>,
     /// When each object changed last.
     pub(crate) changed: BTreeMap<Key, Instant>,
 }
@@ -51,13 +68,20 @@ impl Past {
             staleness,
             trip,
             lost_after,
+            node_staleness: staleness,
+            skew: Duration::ZERO,
+            has_backend: false,
+            writer: 0,
+            overlaps: false,
             limited: false,
+            backend_objects: BTreeMap::new(),
             nodes: BTreeMap::new(),
             pods: BTreeMap::new(),
             cliques: BTreeMap::new(),
             gangs: BTreeMap::new(),
             groups: BTreeMap::new(),
             sets: BTreeMap::new(),
+            generations: BTreeMap::new(),
             changed: BTreeMap::new(),
         }
     }
@@ -68,14 +92,46 @@ impl Past {
         now.checked_sub(self.staleness).unwrap_or(now)
     }
 
+    /// From when on the operator may still believe what nodes said.
+    pub(crate) fn node_start(&self) -> Instant {
+        let now = Instant::now();
+        now.checked_sub(self.node_staleness).unwrap_or(now)
+    }
+
+    /// Takes note of a jump: what it brings back is nothing that an operator made or deleted.
+    pub(crate) fn jump(&mut self, event: &Event) {
+        if let (Some(old), Some(new)) = (&event.old, &event.new)
+            && old.uid() != new.uid()
+        {
+            self.learn_of(&event.key, old, false);
+        }
+        self.learn(event);
+        if let Some(pod) = event.new.as_ref().and_then(|it| self.pods.get_mut(it.uid())) {
+            (pod.made, pod.deleted) = (None, None);
+        }
+    }
+
     /// Takes note of a change.
     pub(crate) fn learn(&mut self, event: &Event) {
         self.changed.insert(event.key.clone(), Instant::now());
         let Some(object) = event.new.as_ref().or(event.old.as_ref()) else { return };
-        let is_there = event.new.is_some() && !object.is_terminating();
-        match &*event.key.resource {
+        if let (CLIQUES | GROUPS | SETS, Some(new)) = (&*event.key.resource, &event.new) {
+            let generation = number(new, "/metadata/generation").unwrap_or_default();
+            self.generations.entry(event.key.clone()).or_insert_with(Track::unknown).set(generation);
+        }
+        self.learn_of(&event.key, object, event.new.is_some() && !object.is_terminating());
+    }
+
+    fn learn_of(&mut self, key: &Key, object: &Object, is_there: bool) {
+        match &*key.resource {
             PODS => self.learn_of_pod(object, is_there),
             NODES => self.learn_of_node(object),
+            POD_GROUPS | COMPOSITES | KAI_POD_GROUPS => {
+                for owner in object.owner_references().iter().filter_map(|it| it["uid"].as_str()) {
+                    let key = (owner.to_owned(), object.name().to_owned());
+                    self.backend_objects.entry(key).or_insert_with(|| Track::new(false)).set(is_there);
+                }
+            }
             CLIQUES => self.learn_of_clique(object, is_there),
             GANGS => {
                 let initialized = condition(object, "Initialized").is_some_and(|it| it["status"] == "True");
@@ -147,6 +203,11 @@ impl Past {
     pub(crate) fn forget(&mut self) {
         let start = self.start();
         self.pods.retain(|_, pod| pod.there.had(start, |it| *it));
+    }
+
+    /// Whether the operator that writes cannot but know that a pod was deleted.
+    pub(crate) fn knows_deleted(&self, pod: &Pod) -> bool {
+        pod.deleted.is_some_and(|it| it == self.writer || !self.overlaps)
     }
 
     /// The pods of a clique that the operator may believe to be there.

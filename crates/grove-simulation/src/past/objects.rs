@@ -39,8 +39,10 @@ pub(crate) struct Pod {
     pub(crate) created: String,
     /// The operator that made it.
     pub(crate) made: Option<Sent>,
-    /// Whether an operator deleted it and knows that.
-    pub(crate) deleted: bool,
+    /// The operator that deleted it and knows that.
+    pub(crate) deleted: Option<u32>,
+    /// The object of its scheduler that it is a member of; empty if it is of none.
+    pub(crate) member_of: String,
 }
 
 /// A clique.
@@ -98,6 +100,7 @@ pub(crate) struct Gang {
     pub(crate) initialized: Track<bool>,
     /// Its cliques, and how many pods of each belong together.
     pub(crate) minima: Vec<(String, u64)>,
+    pub(crate) uid: String,
 }
 
 impl Pod {
@@ -119,7 +122,8 @@ impl Pod {
             node: Track::new(String::new()),
             created: object.meta("creationTimestamp").unwrap_or_default().to_owned(),
             made: None,
-            deleted: false,
+            deleted: None,
+            member_of: member_of(object).to_owned(),
         }
     }
 }
@@ -186,13 +190,20 @@ impl Set {
     }
 }
 
+/// The PodGroup that a pod names, of the stock scheduler or of KAI.
+fn member_of(pod: &Object) -> &str {
+    let group = text(pod, "/spec/schedulingGroup/podGroupName");
+    if group.is_empty() { text(pod, "/metadata/annotations/pod-group-name") } else { group }
+}
+
 impl Gang {
     pub(super) fn new() -> Self {
-        Self { initialized: Track::new(false), minima: Vec::new() }
+        Self { initialized: Track::new(false), minima: Vec::new(), uid: String::new() }
     }
 
     pub(super) fn learn(&mut self, initialized: bool, object: &Object) {
         self.initialized.set(initialized);
+        object.uid().clone_into(&mut self.uid);
         let groups = object.field("/spec/podgroups").and_then(Value::as_array);
         let minimum =
             |it: &Value| (it["name"].as_str().unwrap_or_default().to_owned(), it["minReplicas"].as_u64());

@@ -61,6 +61,20 @@ pub(crate) enum Deed {
     Forget,
     /// A long time without troubles.
     Wait,
+    /// A tenant of another namespace forges objects.
+    Forge { pick: u64 },
+    /// Another operator is started while the one that runs goes on for a while, with watches that show it nothing or with good ones.
+    Overlap { time: Duration, stale: bool },
+    /// The watch of a kind shows nothing for long, or listing and watching it is forbidden.
+    Silence { kind: &'static str, forbidden: bool },
+    /// The API server is down, and operators are restarted.
+    Outage,
+    /// The last changes are taken back.
+    Restore { changes: u64, noticed: bool },
+    /// The operator's clock is wrong by so many seconds from now on.
+    SetClock { wrong: i64 },
+    /// A user deletes a scheduler's object of a gang.
+    DeleteBackendObject { pick: u64 },
 }
 
 /// Images that users choose from.
@@ -98,7 +112,7 @@ pub(super) fn add_probes(steps: &mut Vec<Step>, sets: usize, random: &mut Random
 }
 
 /// Adds something somewhere, and half of the time nothing else happens for long.
-fn add(steps: &mut Vec<Step>, sets: usize, deed: Deed, random: &mut Random) {
+pub(super) fn add(steps: &mut Vec<Step>, sets: usize, deed: Deed, random: &mut Random) {
     // There is nothing before the sets are there.
     let places = steps.len().saturating_sub(sets) as u64 + 1;
     let at = sets + usize::try_from(random.below(places)).unwrap_or(0);

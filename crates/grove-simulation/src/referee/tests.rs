@@ -7,6 +7,8 @@ use grove_apiserver::Action;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+mod backends;
+mod faults;
 mod nodes;
 mod policy;
 mod quota;
@@ -78,7 +80,8 @@ impl Bench {
 
     #[allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
     fn create(&self, manager: &str, resource: &str, name: &str, labels: Value, rest: Value) {
-        let known = self.cluster.server.resources().by_id(resource).unwrap();
+        let resources = self.cluster.server.resources();
+        let known = resources.by_id(resource).unwrap();
         let mut object = json!({
             "apiVersion": known.api_version(), "kind": known.kind,
             "metadata": { "name": name, "namespace": crate::cluster::NAMESPACE, "labels": labels },

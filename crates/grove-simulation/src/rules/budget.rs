@@ -26,8 +26,11 @@ pub(crate) fn pod_deleted(past: &Past, uid: &str) -> Result<(), Broken> {
     if quota::may_release(past, pod, clique) {
         return Ok(());
     }
-    let others: Vec<&Pod> =
-        past.pods_of(&pod.clique).filter(|(other, it)| *other != uid && !it.deleted).map(|it| it.1).collect();
+    let others: Vec<&Pod> = past
+        .pods_of(&pod.clique)
+        .filter(|(other, it)| *other != uid && !past.knows_deleted(it))
+        .map(|it| it.1)
+        .collect();
     let replicas = clique.replicas.since(start).flatten().min().copied().unwrap_or_default();
     let is_excess = others.len() as u64 >= replicas;
     let is_double = others.iter().any(|it| it.index == pod.index);

@@ -4,11 +4,13 @@ use grove_apiserver::{Key, WriteRecord};
 use tokio::time::Instant;
 
 use super::{Broken, Rule};
-use crate::past::Past;
+use crate::{cluster::KAI_TOPOLOGIES, past::Past};
 
 /// The operator wrote, and nothing changed. `started` is when it was started.
 pub(crate) fn no_effect(past: &Past, write: &WriteRecord, started: Instant) -> Result<(), Broken> {
-    let is_change = matches!(write.verb, "patch" | "update") && write.code == 200;
+    // Known: each operator applies the topology once after its start, before it has seen it (docs/status.md).
+    let is_known = write.resource == KAI_TOPOLOGIES;
+    let is_change = matches!(write.verb, "patch" | "update") && write.code == 200 && !is_known;
     let key = Key::new(write.resource.as_str(), &write.namespace, &write.name);
     let Some(changed) = past.changed.get(&key).filter(|_| is_change) else { return Ok(()) };
     if *changed >= past.start() && *changed >= started {

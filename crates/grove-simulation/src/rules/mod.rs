@@ -1,7 +1,9 @@
 //! What must hold. Each rule is about one change by the operator, seen against what was, or about a cluster at rest.
 
+pub(crate) mod backends;
 pub(crate) mod budget;
 pub(crate) mod gates;
+pub(crate) mod generation;
 pub(crate) mod idle;
 pub(crate) mod indices;
 pub(crate) mod lacking;
@@ -10,6 +12,7 @@ pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod rest;
 pub(crate) mod restart;
+pub(crate) mod tenant;
 pub(crate) mod update;
 
 use std::time::Duration;
@@ -57,6 +60,16 @@ pub enum Rule {
     Rest,
     /// Nothing panics.
     Panic,
+    /// What a tenant forges in its namespace concerns nothing elsewhere.
+    Tenant,
+    /// `observedGeneration` is true.
+    Generation,
+    /// Schedulers' objects match the gangs, and exist before gates are removed.
+    Backend,
+    /// The referee has seen all of the history.
+    History,
+    /// Time goes on.
+    Livelock,
 }
 
 impl std::fmt::Display for Rule {
@@ -76,6 +89,11 @@ impl std::fmt::Display for Rule {
             Self::Convergence => "convergence",
             Self::Rest => "rest",
             Self::Panic => "panic",
+            Self::Tenant => "tenant",
+            Self::Generation => "generation",
+            Self::Backend => "backend",
+            Self::History => "history",
+            Self::Livelock => "livelock",
         })
     }
 }

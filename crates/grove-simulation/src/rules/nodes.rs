@@ -19,8 +19,8 @@ const DEFAULT_GRACE: i64 = 30;
 pub(super) fn is_lost(past: &Past, node: &str) -> bool {
     let (Some(after), Some(silent)) = (past.lost_after, past.nodes.get(node)) else { return false };
     let now = Instant::now();
-    let is_due = |since: Instant| now.duration_since(since) + SECOND >= after;
-    silent.had(past.start(), |it| it.is_some_and(is_due))
+    let is_due = |since: Instant| now.duration_since(since) + SECOND + past.skew >= after;
+    silent.had(past.node_start(), |it| it.is_some_and(is_due))
 }
 
 /// A pod is gone with a write of the operator; this is how it was before.
@@ -43,7 +43,8 @@ pub(crate) fn pod_removed(past: &Past, pod: &Object) -> Result<(), Broken> {
     });
     let grace =
         SignedDuration::from_secs(seconds("/spec/terminationGracePeriodSeconds").unwrap_or(DEFAULT_GRACE));
-    if asked.is_some_and(|it| it + grace + MARGIN <= clock::now()) {
+    let latest = clock::now() + past.skew;
+    if asked.is_some_and(|it| it + grace + MARGIN <= latest) {
         Ok(())
     } else {
         broken("which may still end it")

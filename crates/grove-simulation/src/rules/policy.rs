@@ -35,7 +35,7 @@ pub(crate) fn noted(past: &Past, uid: &str, note: &Note<'_>, count: u64, window:
     // The first note is the decision, and was under way for a while; the others may follow much later.
     let last = members.filter(before).filter_map(|it| it.counted.changed()).min();
     let (waited, pause) = (last.map(|it| it.elapsed()), policy.pause(count.saturating_sub(1)));
-    if waited.is_some_and(|it| it + past.trip + SECOND < pause) {
+    if waited.is_some_and(|it| it + past.trip + SECOND + past.skew < pause) {
         return broken(&format!("{waited:?} have passed since the last time, and not {pause:?}"));
     }
     Ok(())

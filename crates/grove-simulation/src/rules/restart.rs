@@ -46,7 +46,7 @@ pub(crate) fn noted(past: &Past, uid: &str, note: &Note<'_>, absence: Duration) 
     let bound = past.staleness + absence + WRITING;
     let since = unit.below_since(past, bound);
     let lasted = since.map_or_else(clock::elapsed, |it| it.elapsed());
-    if lasted + SECOND >= delay {
+    if lasted + SECOND + past.skew >= delay {
         return Ok(());
     }
     broken(format!("it was below its minimum for {lasted:.1?} and not for {delay:?}"))

@@ -90,13 +90,15 @@ fn member_deleted(past: &Past, pod: &Pod, group: &str, replica: u64) -> Result<(
 /// Pods of a clique that are ready, surely and possibly.
 fn ready(past: &Past, clique: &str, start: Instant) -> (u64, u64) {
     let pods = || past.pods_of(clique).map(|it| it.1);
-    let is_sure =
-        |it: &&Pod| !it.deleted && it.there.since(start).all(|it| *it) && is_surely_ready(it, start);
+    let is_sure = |it: &&Pod| {
+        !past.knows_deleted(it) && it.there.since(start).all(|it| *it) && is_surely_ready(it, start)
+    };
     // One that ended is taken away by its clique. Its group may have decided before that was known, and requests overtake each
     // other.
     let sent = Instant::now().checked_sub(past.trip).unwrap_or(start);
     let is_overtaken = |it: &Pod| it.ended.now() == Some(&true) && it.there.had(sent, |it| *it);
-    let is_possible = |it: &&Pod| (!it.deleted || is_overtaken(it)) && it.ready.had(start, |it| *it);
+    let is_possible =
+        |it: &&Pod| (!past.knows_deleted(it) || is_overtaken(it)) && it.ready.had(start, |it| *it);
     let (sure, possible) = (pods().filter(is_sure).count(), pods().filter(is_possible).count());
     (sure as u64, possible as u64)
 }
@@ -149,7 +151,7 @@ fn nothing_old(
     for (uid, clique) in of_set.filter(|(_, it)| is_meant(it)) {
         let Some(image) = image(set, &clique.name) else { continue };
         let mut surely = past.pods_of(uid).filter(|(_, it)| it.there.since(start).all(|it| *it));
-        if let Some((_, pod)) = surely.find(|(_, it)| it.image != image && !it.deleted) {
+        if let Some((_, pod)) = surely.find(|(_, it)| it.image != image && !past.knows_deleted(it)) {
             let words = format!("{what}, and pod {} has image {} and not {image}", pod.name, pod.image);
             return Err(Rule::Update.broken(words));
         }

@@ -3,7 +3,10 @@
 use grove_apiserver::Object;
 use serde_json::{Value, json};
 
-use super::*;
+use super::{
+    settle::{PATIENCE, QUIET},
+    *,
+};
 use crate::{
     cluster::{CLIQUES, GANGS, GROUPS, PODS, SERVICES},
     plan::Cut,
@@ -18,7 +21,7 @@ fn quiet() -> Plan {
             && !set.on_delete
             && set.cliques.iter().any(|it| it.replicas > 1)
     };
-    let plan = (0..100).map(Plan::new).find(is_rich).unwrap();
+    let plan = (0..100).map(|seed| Plan::with(seed, &[].into())).find(is_rich).unwrap();
     let without = crate::plan::DIALS.map(str::to_owned).into();
     plan.cut(&Cut { steps: Some([0].into()), without })
 }

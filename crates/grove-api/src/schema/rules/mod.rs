@@ -1,7 +1,7 @@
 //! Validation rules in CEL, so that a cluster refuses wrong objects also while the operator is down.
 //!
 //! Rules stand with the type they speak of; `self` is a value of that type. What CEL cannot say within the API
-//! server's cost budget (cycles, totals, anything about other objects), or not without the index of a list's item, is left
+//! server's cost budget (cycles, anything about other objects), or not without the index of a list's item, is left
 //! to admission.
 
 mod bounds;
@@ -11,6 +11,7 @@ mod restarts;
 mod rule;
 mod template;
 mod topology;
+mod totals;
 mod update;
 
 use serde_json::{Map, Value};
@@ -25,7 +26,7 @@ pub(super) fn attach(definitions: &mut Definitions) {
         ("CliqueTemplate", [template::clique_template(), update::clique()].into_iter().flatten().collect()),
         ("AutoScalingConfig", template::autoscaling()),
         ("ScalingGroupConfig", template::group_config()),
-        ("PodCliqueScalingGroupSpec", template::group()),
+        ("PodCliqueScalingGroupSpec", template::group().into_iter().chain([totals::group()]).collect()),
         (
             "SetTemplate",
             [template::set(), template::set_sharing(), topology::set(), update::set()]
@@ -59,7 +60,7 @@ pub(super) fn attach(definitions: &mut Definitions) {
 /// Adds the rules that need the object's name, or whether the object is new.
 pub(super) fn attach_to_root(kind: &str, schema: &mut Value) {
     if let (Value::Object(schema), "PodCliqueSet") = (schema, kind) {
-        put(schema, &create::set());
+        put(schema, &create::set().into_iter().chain(totals::set()).collect::<Vec<_>>());
     }
 }
 

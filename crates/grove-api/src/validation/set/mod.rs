@@ -31,6 +31,8 @@ pub fn validate_create(set: &PodCliqueSet, environment: &Environment) -> Verdict
     let mut verdict = Verdict::default();
     always(&Subject { set, environment }, &mut verdict);
     new_only(&Subject { set, environment }, &mut verdict);
+    totals::check_growth(&Subject { set, environment }, None, &mut verdict);
+    verdict.warnings.extend(totals::autoscalers(&Subject { set, environment }));
     verdict.warnings.extend(ignored::in_set(set));
     in_field_order(verdict)
 }
@@ -50,6 +52,10 @@ pub fn validate_update(new: &PodCliqueSet, old: &PodCliqueSet, environment: &Env
     verdict.errors.retain(|error| !before.errors.contains(error));
     update::check(new, old, environment, &mut verdict);
     resize::check(&Subject { set: new, environment }, old, &mut verdict);
+    totals::check_growth(&Subject { set: new, environment }, Some(old), &mut verdict);
+    let known = totals::autoscalers(&Subject { set: old, environment });
+    let warning = totals::autoscalers(&Subject { set: new, environment });
+    verdict.warnings.extend(warning.filter(|it| known.as_ref() != Some(it)));
     let known = ignored::in_set(old);
     verdict.warnings.extend(ignored::in_set(new).into_iter().filter(|it| !known.contains(it)));
     in_field_order(verdict)

@@ -1,16 +1,18 @@
-//! Explicit start order: known parents, no cycle.
+//! Start order: known parents, no cycle, not too many parents.
 
 use std::collections::BTreeSet;
 
-use super::{Subject, Verdict};
+use super::{Subject, Verdict, template_path};
 use crate::{
     field::{Error, Path},
+    limits::MAX_PARENTS,
     messages,
-    wire::{CliqueStartupType, SetTemplate},
+    wire::{CliqueStartupType, CliqueTemplate, SetTemplate},
 };
 
 pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
     let template = subject.template();
+    parents(subject, verdict);
     if template.startup_type != Some(CliqueStartupType::Explicit) {
         return;
     }
@@ -42,6 +44,38 @@ pub(super) fn check(subject: &Subject<'_>, verdict: &mut Verdict) {
             &clique.spec.starts_after,
             detail,
         ));
+    }
+}
+
+/// A PodClique lists every PodClique that it starts after: of a parent in a scaling group, one for each replica of its minimum.
+fn parents(subject: &Subject<'_>, verdict: &mut Verdict) {
+    let template = subject.template();
+    let copies = |parent: &CliqueTemplate| match template.group_of(&parent.name) {
+        None => 1,
+        Some(group) => group.min_available.and_then(|it| usize::try_from(it).ok()).unwrap_or(1),
+    };
+    let mut before: Option<&CliqueTemplate> = None;
+    for (path, clique) in subject.cliques() {
+        let (path, parents): (Path, Vec<&CliqueTemplate>) = match template.startup_type {
+            Some(CliqueStartupType::Explicit) => {
+                let names = clique.spec.starts_after.iter();
+                (starts_after(&path), names.filter_map(|it| template.clique(it)).collect())
+            }
+            Some(CliqueStartupType::InOrder) => {
+                (template_path().child("cliqueStartupType"), before.into_iter().collect())
+            }
+            _ => return,
+        };
+        before = Some(clique);
+        let count = parents.into_iter().map(copies).fold(0, usize::saturating_add);
+        if count > MAX_PARENTS {
+            let name = &clique.name;
+            let detail = format!(
+                "a PodClique of {name} would start after {count} others, and may after {MAX_PARENTS}: lower minAvailable of \
+                 the scaling group that it starts after, or leave the order between them to the pods"
+            );
+            verdict.errors.push(Error::forbidden(path, detail));
+        }
     }
 }
 

@@ -210,7 +210,11 @@ pub(in crate::scenarios) async fn groups(context: &Context) -> Result<Vec<Dynami
     Ok(all)
 }
 
-fn kinds(scheduler: Scheduler, gates: Gates) -> &'static [(&'static str, &'static str)] {
+/// Their kinds.
+pub(in crate::scenarios) fn kinds(
+    scheduler: Scheduler,
+    gates: Gates,
+) -> &'static [(&'static str, &'static str)] {
     match (scheduler, gates) {
         (Scheduler::Kube, Gates::None) => &[],
         (Scheduler::Kube, Gates::Workload | Gates::Levels) => &[("scheduling.k8s.io/v1beta1", "PodGroup")],

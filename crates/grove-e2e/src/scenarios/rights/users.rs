@@ -110,7 +110,7 @@ async fn may(context: &Context, user: &str, verb: &str, group: &str, resource: &
 }
 
 /// A client that the API server takes for this user.
-async fn as_user(context: &Context, user: &str) -> Result<Client> {
+pub(super) async fn as_user(context: &Context, user: &str) -> Result<Client> {
     let file = Kubeconfig::read_from(&context.cluster.kubeconfig)?;
     let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
     config.auth_info.impersonate = Some(user.to_owned());

@@ -4,7 +4,7 @@ use grove_api::constants::webhooks;
 use serde_json::{Value, json};
 
 use super::{judge, message, request};
-use crate::admission::{Request, Scaled, Snapshot, Verdict};
+use crate::admission::{Request, Scaled, ScaledSet, Snapshot, Verdict};
 
 /// A change of replicas of the clique `web-0-pd-0-work`, by its spec or by `/scale`.
 fn change(from: u32, to: u32, by_scale: bool) -> Request {
@@ -32,7 +32,7 @@ fn member(siblings: &[(&str, i32)]) -> Scaled {
     Scaled {
         group: Some("web-0-pd".to_owned()),
         siblings: siblings.iter().map(|(name, pods)| ((*name).to_owned(), *pods)).collect(),
-        autoscaler: None,
+        ..Scaled::default()
     }
 }
 
@@ -89,4 +89,26 @@ fn what_does_not_scale_passes() {
         message(&judge(path, &request("UPDATE", &pod, &Value::Null), &Snapshot::default())),
         "allowed"
     );
+}
+
+/// The cap holds for the whole set, and only for what grows.
+#[test]
+fn a_group_cannot_be_scaled_beyond_what_its_set_may_have() {
+    let set = ScaledSet { name: "web".to_owned(), others: 9_000, minimum: 1, members: 2 };
+    let judged = |from, to| {
+        let mut request = change(from, to, true);
+        "web-0-pd".clone_into(&mut request.name);
+        let scaled = Scaled { set: Some(set.clone()), ..Scaled::default() };
+        judge(webhooks::GROUP_VALIDATING.path, &request, &Snapshot { scaled, ..Snapshot::default() })
+    };
+    assert_eq!(judged(2, 501), Verdict::allowed());
+    let verdict = judged(2, 502);
+    assert!(
+        message(&verdict).contains(
+            "spec.replicas: Invalid value: 502: set web would have 10002 PodCliques, and may have 10000"
+        ),
+        "{verdict:?}"
+    );
+    assert_eq!(judged(700, 600), Verdict::allowed(), "it may become smaller");
+    assert!(judged(2, u32::MAX).denial.is_some());
 }

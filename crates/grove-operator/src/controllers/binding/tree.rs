@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use grove_api::wire::ClusterTopologyBinding;
+use grove_ownership::OwnerKey;
 use grove_plan::status::{Compared, Found};
 use grove_runtime::{ApplyError, Cache, Rendered};
 use grove_scheduler::{Domains, TopologyTree};
-use kube::{Resource, api::DynamicObject};
+use kube::api::DynamicObject;
 use serde_json::Value;
 
 use super::{bound, different, owner, reference, unknown};
@@ -15,7 +16,7 @@ use crate::{
     backends::{OwnTopology, Ready},
     controllers::{Grove, scheduling::rendered, uid},
     error::Error,
-    seen::controller,
+    seen::controller_name_of,
 };
 
 impl Grove {
@@ -60,7 +61,7 @@ impl Grove {
             }
         }
         let there = cache.list().into_iter().filter(|it| {
-            let is_own = controller(&it.metadata).is_some_and(|it| it.uid == uid(binding));
+            let is_own = OwnerKey::of(binding).controls(&it.metadata);
             it.metadata.deletion_timestamp.is_none() && is_own == is_ours
         });
         let there: Vec<Value> = there.filter_map(|it| serde_json::to_value(it.as_ref()).ok()).collect();
@@ -86,20 +87,21 @@ impl Grove {
         binding: &ClusterTopologyBinding,
         cache: &Cache<DynamicObject>,
     ) -> Vec<Arc<DynamicObject>> {
-        let kind = ClusterTopologyBinding::kind(&());
         let age = |it: &ClusterTopologyBinding| {
             let made = it.metadata.creation_timestamp.as_ref().map(|it| it.0);
             (made, it.metadata.name.clone())
         };
-        let is_of_others = |object: &Arc<DynamicObject>| match controller(&object.metadata) {
-            Some(owner) if owner.kind == kind => {
+        let is_of_others = |object: &Arc<DynamicObject>| match controller_name_of::<ClusterTopologyBinding>(
+            &object.metadata,
+        ) {
+            Some(name) => {
                 // What is left of one that is gone goes, too.
-                let other =
-                    self.seen.topologies.get("", &owner.name).filter(|it| uid(it.as_ref()) == owner.uid);
+                let other = self.seen.topologies.get("", name);
+                let other = other.filter(|it| OwnerKey::of(it.as_ref()).controls(&object.metadata));
                 let other = other.filter(|it| it.metadata.deletion_timestamp.is_none());
                 other.is_some_and(|it| uid(it.as_ref()) != uid(binding) && age(&it) < age(binding))
             }
-            _ => true,
+            None => true,
         };
         let mut others: Vec<_> = cache.list().into_iter().filter(is_of_others).collect();
         others.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));

@@ -10,6 +10,7 @@ use grove_api::{
     constants::labels,
     wire::{PodCliqueSet, PodGang},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::{layout::Place, objects::scheduler_of, topology::Topology};
 use grove_scheduler::{
     Gang,
@@ -29,7 +30,7 @@ impl Grove {
     /// another one after a restart.
     pub(in crate::controllers) fn default_scheduler(&self, set: &PodCliqueSet) -> &'static str {
         self.memory.scheduler(uid(set), || {
-            let gangs = self.seen.gangs.of_owner(uid(set));
+            let gangs = self.seen.gangs.of_owner(&OwnerKey::of(set));
             let noted = gangs.iter().find_map(|it| label(&it.metadata, labels::SCHEDULER_NAME));
             let known = noted.and_then(|noted| self.backends.names().find(|it| *it == noted));
             known.unwrap_or(self.backends.default_name())
@@ -107,7 +108,7 @@ impl Grove {
         place: Place<'_>,
     ) -> Result<Gang, Malformed> {
         let mut tree = tree_of(set, gang, place)?;
-        let objects = ready.applier.of_owner(&tree.uid);
+        let objects = ready.applier.of_owner(&OwnerKey::of(gang));
         tree.objects = objects.iter().filter_map(|it| it.metadata.name.clone()).collect();
         if let Some(name) = self.topology_reference(self.scheduler_name(set, gang), &tree.topology) {
             tree.topology = name;

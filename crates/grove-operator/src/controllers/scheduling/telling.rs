@@ -6,6 +6,7 @@ use grove_api::{
     constants::{conditions::pod_gang as reasons, events::backend as events},
     wire::{PodCliqueSet, PodGang},
 };
+use grove_ownership::OwnerKey;
 use grove_plan::layout::Place;
 use grove_runtime::{ApplyError, EventKind, Owner, Rendered, WriteError};
 use grove_scheduler::{Gang, Object};
@@ -68,7 +69,6 @@ impl Grove {
         place: Place<'_>,
         turn: u64,
     ) -> Result<(), Error> {
-        let id = uid(gang);
         let (name, ready) = self.backend_of(set, gang);
         let ready = match ready {
             Ok(ready) => ready,
@@ -78,7 +78,7 @@ impl Grove {
             }
         };
         let started = Instant::now();
-        let operation = match ready.applier.of_owner(id).as_slice() {
+        let operation = match ready.applier.of_owner(&OwnerKey::of(gang)).as_slice() {
             [] => Operation::Create,
             _ => Operation::Update,
         };
@@ -117,7 +117,7 @@ impl Grove {
         place: Place<'_>,
     ) -> Result<(), NotTold> {
         let tree = self.tree(ready, set, gang, place).map_err(|it| NotTold::Hopeless(it.to_string()))?;
-        let existing = ready.applier.values_of_owner(&tree.uid);
+        let existing = ready.applier.values_of_owner(&OwnerKey::of(gang));
         let objects =
             ready.scheduler.render(&tree, &existing).map_err(|it| NotTold::Hopeless(it.to_string()))?;
         let objects: Vec<Rendered> = objects.into_iter().map(rendered).collect();

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use grove_api::{constants::conditions::pod_gang as reasons, wire::PodGang};
+use grove_ownership::OwnerKey;
 use grove_plan::gang::{self, Seen as GangSeen};
 use grove_scheduler::capability::Answer;
 
@@ -28,7 +29,7 @@ impl Grove {
         let (name, ready) = self.backend_of(seen.context.set, seen.gang);
         let ready = ready.ok()?;
         let knows_gangs = matches!(ready.scheduler.capabilities().single_group_gang, Answer::Native)
-            && !ready.applier.of_owner(uid(seen.gang)).is_empty();
+            && !ready.applier.of_owner(&OwnerKey::of(seen.gang)).is_empty();
         let one_by_one = gang::bound_one_by_one(seen).filter(|_| knows_gangs);
         let bound = one_by_one.as_ref().map(|it| it.0);
         let lasts = self.memory.is_split_for(uid(seen.gang), bound, ONE_BY_ONE);
@@ -39,10 +40,8 @@ impl Grove {
         }
         let started = Instant::now();
         let tree = self.tree(&ready, seen.context.set, seen.gang, seen.place);
-        let words = tree
-            .as_ref()
-            .ok()
-            .and_then(|tree| ready.scheduler.explain(tree, &ready.applier.values_of_owner(&tree.uid)));
+        let objects = || ready.applier.values_of_owner(&OwnerKey::of(seen.gang));
+        let words = tree.as_ref().ok().and_then(|tree| ready.scheduler.explain(tree, &objects()));
         self.metrics.operated(&name, Operation::StatusUpdate, tree.is_ok(), started.elapsed());
         // Where it says nothing of the gang, it may of a pod.
         let of_pod =

@@ -19,6 +19,30 @@ fn what_every_pod_tolerates_and_what_is_not_about_running_is_left_out() {
     assert_eq!((fact.node.as_str(), fact.tolerations), ("n", vec![own, all]));
 }
 
+/// Whose a pod is, is in its owner reference; and its namespace is part of that.
+#[test]
+fn only_a_pod_clique_has_pods() {
+    for (api_version, kind, is_controller, want) in [
+        ("grove.io/v1alpha1", "PodClique", true, "u"),
+        ("grove.io/v2", "PodClique", true, "u"),
+        ("grove.io/v1alpha1", "PodClique", false, ""),
+        ("nowhere.io/v1", "PodClique", true, ""),
+        ("grove.io/v1alpha1", "PodCliqueSet", true, ""),
+        ("nowhere.io/v1", "X", true, ""),
+    ] {
+        let owner = json!({
+            "apiVersion": api_version, "kind": kind, "name": "clique", "uid": "u", "controller": is_controller,
+        });
+        let labels = json!({ "grove.io/podclique": "said" });
+        let metadata = json!({ "namespace": "ns", "labels": labels, "ownerReferences": [owner] });
+        let pod: PodView = serde_json::from_value(json!({ "metadata": metadata })).unwrap();
+        let clique = if want.is_empty() { "said" } else { "clique" };
+        assert_eq!((pod.fact.owner.as_str(), pod.clique.as_str()), (want, clique), "{owner}");
+        let key = OwnerKey::new("ns", "grove.io/v1alpha1", "PodClique", "u");
+        assert_eq!(pod.owner(), Some(key).filter(|_| !want.is_empty()), "{owner}");
+    }
+}
+
 #[test]
 fn since_when_a_pod_is_ready() {
     let since = |condition: Value| {

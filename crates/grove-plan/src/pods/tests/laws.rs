@@ -1,4 +1,4 @@
-//! The laws that hold for any pods.
+//! The laws that hold for any pods of a clique that only has replicas.
 
 use proptest::{prelude::*, sample::select};
 
@@ -12,7 +12,7 @@ fn any_pod() -> impl Strategy<Value = String> {
 }
 
 /// Pods with unique names, so that a victim is one pod.
-fn any_pods() -> impl Strategy<Value = Vec<PodFact>> {
+pub(super) fn any_pods() -> impl Strategy<Value = Vec<PodFact>> {
     prop::collection::vec(any_pod(), 0..9).prop_map(|texts| {
         let unique = |(at, text): (usize, &String)| {
             let fact = pod(text);

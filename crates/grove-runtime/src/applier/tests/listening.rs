@@ -15,7 +15,7 @@ fn object(name: &str, version: u32, owner: &str) -> Value {
 fn told(applier: &Applier) -> impl Fn() -> Vec<String> + use<> {
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let mine = Arc::clone(&told);
-    applier.on_change(move |uid, _| mine.lock().push(uid.to_owned()));
+    applier.on_change(move |owner, _| mine.lock().push(owner.uid().to_owned()));
     move || std::mem::take(&mut *told.lock())
 }
 
@@ -99,7 +99,7 @@ async fn all_kinds_are_followed_and_synced_when_each_was_listed() {
     assert!(futures::FutureExt::now_or_never(applier.synced()).is_none(), "one kind is still to be listed");
     second.answer(&list(Vec::new()));
     applier.synced().await;
-    assert_eq!(applier.of_owner("first").len(), 1);
+    assert_eq!(applier.of_owner(&OwnerKey::new("ns", "v", "k", "first")).len(), 1);
     stop.cancel();
     follow.await.unwrap();
 }

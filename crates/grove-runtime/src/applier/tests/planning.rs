@@ -14,7 +14,7 @@ fn there(given: Option<&Value>, spec: &Value) -> Value {
     let mut object = fixed(spec).object;
     object["metadata"] = json!({
         "name": "a", "namespace": "ns", "uid": "u", "resourceVersion": "7",
-        "ownerReferences": [{ "apiVersion": "v", "kind": "k", "name": "n", "uid": "owner" }],
+        "ownerReferences": [owner().reference()],
     });
     if let Some(given) = given {
         object["metadata"]["annotations"] = json!({ MARK: mark_of(&fixed(given)) });
@@ -124,7 +124,9 @@ fn what_goes_is_waited_for_unless_it_is_ours_and_only_its_own_api_keeps_it() {
         let mut there = there(None, &json!({}));
         there["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
         there["metadata"]["finalizers"] = finalizers.into();
-        there["metadata"]["ownerReferences"][0]["uid"] = owner.into();
+        for field in ["name", "uid"] {
+            there["metadata"]["ownerReferences"][0][field] = owner.into();
+        }
         assert_eq!(step(&fixed(&json!({})), there), expected, "{what}");
     }
 }

@@ -90,10 +90,10 @@ async fn what_its_own_api_keeps_is_let_go_and_made_anew() {
     assert_eq!(requests[2].1["spec"]["level"], "zone");
     assert!(requests[2].1["metadata"].get("resourceVersion").is_none());
     assert_eq!(
-        desk.applier.of_owner("owner")[0].metadata.uid,
+        desk.applier.of_owner(&owner().key())[0].metadata.uid,
         server.object["metadata"]["uid"].as_str().map(str::to_owned)
     );
-    assert_eq!(desk.applier.of_owner("owner").len(), 1);
+    assert_eq!(desk.applier.of_owner(&owner().key()).len(), 1);
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn what_a_former_owner_had_is_made_anew() {
     let mut desk = Desk::new();
     let told = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&told);
-    desk.applier.on_change(move |uid, _| heard.lock().push(uid.to_owned()));
+    desk.applier.on_change(move |owner, _| heard.lock().push(owner.uid().to_owned()));
     desk.there(there("other", false));
     let (applied, requests) = desk.apply(level("rack"), |_| {}).await;
     assert_eq!(applied.unwrap_err().to_string(), "Group \"a\" exists and belongs to somebody else");

@@ -1,5 +1,7 @@
 //! Objects that cannot be decoded.
 
+use std::fmt::Write as _;
+
 use parking_lot::Mutex;
 
 use super::*;
@@ -38,7 +40,7 @@ async fn the_metadata_of_broken_objects_is_known() {
     let events = world.watches(5).await;
     assert_eq!(heard.recv().await.as_deref(), Some("a@3"));
     assert_eq!(heard.recv().await.as_deref(), Some("b@4"));
-    assert!(world.cache.undecodable("ns", "x").unwrap().error.contains("Expected a map"));
+    assert!(world.cache.undecodable("ns", "x").unwrap().error.contains("expected a map"));
     assert!(world.cache.is_empty());
 
     events.send(event("MODIFIED", &broken("x", "a", 6))).unwrap();
@@ -76,12 +78,39 @@ fn a_broken_object_is_logged_once_per_version() {
         informer.show(serde_json::from_value(object("y", "b", 6)).unwrap());
         assert!(informer.logged.is_empty(), "nothing is remembered of what can be decoded");
     });
-    assert_eq!(*log.0.lock(), 2);
+    assert_eq!(log.0.lock().len(), 2);
 }
 
-/// Counts warnings.
+/// Neither the log nor whoever hears of the object gets what is in it.
+#[test]
+fn what_is_in_a_broken_object_is_not_logged() {
+    let (client, _) = {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _guard = runtime.enter();
+        mock::server()
+    };
+    let api = Guarded::api(Api::<ConfigMap>::all(client));
+    let mut informer = Informer::new(api, watcher::Config::default(), Cache::new(), Guarded::open);
+    let log = Log::default();
+    tracing::subscriber::with_default(log.clone(), || {
+        let mut secret = object("y", "b", 4);
+        secret["data"] = "hunter2".into();
+        informer.show(serde_json::from_value(secret).unwrap());
+        let undecodable = serde_json::from_str::<ConfigMap>(r#"{"data": "hunter2"}"#).unwrap_err();
+        informer.failed(&ListWatchError::List(kube::Error::SerdeError(undecodable)));
+    });
+    let text = log.0.lock().join("\n");
+    assert!(!text.contains("hunter2"), "{text}");
+    for said in ["ConfigMap", "ns", "name=\"y\"", "invalid type, expected a map"] {
+        assert!(text.contains(said), "{said} is not in {text}");
+    }
+    let known = informer.cache.undecodable("ns", "y").unwrap();
+    assert_eq!(known.error, "invalid type, expected a map");
+}
+
+/// Keeps warnings.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<usize>>);
+struct Log(Arc<Mutex<Vec<String>>>);
 
 impl tracing::Subscriber for Log {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
@@ -95,10 +124,21 @@ impl tracing::Subscriber for Log {
     fn record(&self, _: &tracing::Id, _: &tracing::span::Record<'_>) {}
     fn record_follows_from(&self, _: &tracing::Id, _: &tracing::Id) {}
 
-    fn event(&self, _: &tracing::Event<'_>) {
-        *self.0.lock() += 1;
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        self.0.lock().push(line.0);
     }
 
     fn enter(&self, _: &tracing::Id) {}
     fn exit(&self, _: &tracing::Id) {}
+}
+
+#[derive(Default)]
+struct Line(String);
+
+impl tracing::field::Visit for Line {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn Debug) {
+        let _ = write!(self.0, "{field}={value:?} ");
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     backend::RenderError,
-    workload::{Group, Grouped, Preemptibility, Told, Topology, WorkloadGroups, parts::Parts},
+    workload::{Group, Grouped, PodMarks, Preemptibility, Told, Topology, WorkloadGroups, parts::Parts},
 };
 
 use super::{
@@ -24,6 +24,10 @@ use sub_groups::{Written, constraint};
 impl WorkloadGroups for Installed {
     fn resource(&self) -> ApiResource {
         pod_groups()
+    }
+
+    fn pod_marks(&self) -> PodMarks {
+        PodMarks { labels: &[SUB_GROUP], annotations: &[POD_GROUP] }
     }
 
     fn render(&self, group: &Group, pod: &Value, existing: Option<&Value>) -> Result<Told, RenderError> {

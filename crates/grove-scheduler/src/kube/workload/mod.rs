@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     backend::RenderError,
     workload::{
-        DEFAULT_QUEUE, ENABLE_LABEL, ENABLED, Group, GroupOwner, Grouped, Told, WorkloadGroups,
+        DEFAULT_QUEUE, ENABLE_LABEL, ENABLED, Group, GroupOwner, Grouped, PodMarks, Told, WorkloadGroups,
         metadata::metadata, parts::Parts,
     },
 };
@@ -27,6 +27,11 @@ impl WorkloadGroups for Kube {
     fn object_name<'a>(&self, group: &'a Group, pod: &'a Value) -> &'a str {
         let of_owner = nearest_owner(pod).map(|it| name_for(&it));
         self.group_of(pod).filter(|it| of_owner.as_deref() == Some(*it)).unwrap_or(&group.name)
+    }
+
+    /// A pod names its group when it is created.
+    fn pod_marks(&self) -> PodMarks {
+        PodMarks::default()
     }
 
     fn render(&self, group: &Group, pod: &Value, existing: Option<&Value>) -> Result<Told, RenderError> {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::{
     backend::RenderError,
     workload::{
-        DEFAULT_QUEUE, Group, Grouped, Preemptibility, Told, Topology, WorkloadGroups, metadata::metadata,
-        parts::Parts,
+        DEFAULT_QUEUE, Group, Grouped, PodMarks, Preemptibility, Told, Topology, WorkloadGroups,
+        metadata::metadata, parts::Parts,
     },
 };
 
@@ -37,6 +37,10 @@ const REPLACED: [&str; 2] = ["pg-", "podgroup-"];
 impl WorkloadGroups for Installed {
     fn resource(&self) -> ApiResource {
         pod_groups()
+    }
+
+    fn pod_marks(&self) -> PodMarks {
+        PodMarks { labels: &[SUB_GROUP], annotations: &[GROUP, VOLCANO_GROUP, PREEMPTABLE, TASK] }
     }
 
     fn render(&self, group: &Group, pod: &Value, existing: Option<&Value>) -> Result<Told, RenderError> {

@@ -1,24 +1,24 @@
 //! The open connections, and which of them goes when there are too many.
+//!
+//! First those of a peer that has more than its share, so that one address cannot push out the others; then the least useful
+//! one, the oldest first. A connection whose question is being answered is never closed.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Instant,
-};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// What a connection is doing. The order is that in which connections are given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Phase {
+pub enum Phase {
     /// It has never asked anything: it shakes hands, is silent, or is slow with its first headers.
     New,
-    /// It has asked before and may ask again: an API server keeps such connections.
+    /// It has asked before and may ask again: an API server keeps such connections. Or it is slow to take its answer.
     Idle,
     /// A body is on its way.
     Receiving,
@@ -27,8 +27,10 @@ pub(super) enum Phase {
 }
 
 /// One connection.
-pub(super) struct Connection {
+#[derive(Debug)]
+pub struct Connection {
     id: u64,
+    peer: IpAddr,
     state: Mutex<(Phase, Instant)>,
     /// Cancelled when the connection has to go.
     pub(super) closed: CancellationToken,
@@ -36,8 +38,11 @@ pub(super) struct Connection {
 }
 
 /// All connections, of which there are never more than `limit`.
+#[derive(Debug)]
 pub(super) struct Connections {
     limit: usize,
+    /// How many of them one peer may have while others want to come in.
+    share: usize,
     next: AtomicU64,
     open: Mutex<BTreeMap<u64, Arc<Connection>>>,
     /// Told when a connection ends, or may be given up.
@@ -48,45 +53,51 @@ pub(super) struct Connections {
 pub(super) struct Held(Arc<Connection>);
 
 impl Connections {
-    pub(super) fn new(limit: usize) -> Arc<Self> {
+    pub(super) fn new(limit: usize, share: usize) -> Arc<Self> {
         let (next, open, changed) = (AtomicU64::new(0), Mutex::default(), Notify::new());
-        Arc::new(Self { limit, next, open, changed })
+        Arc::new(Self { limit, share, next, open, changed })
     }
 
-    /// Makes room for one more: gives up the least useful connection if need be, and waits while all are useful.
-    pub(super) async fn room(self: &Arc<Self>) -> Held {
+    /// Makes room for one more of `peer`: gives up the least useful connection if need be, and waits while all are useful.
+    pub(super) async fn room(self: &Arc<Self>, peer: IpAddr) -> Held {
         loop {
             // Registered before looking, so that no change is missed.
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
-            if let Some(held) = self.take() {
+            if let Some(held) = self.take(peer) {
                 return held;
             }
             changed.await;
         }
     }
 
-    fn take(self: &Arc<Self>) -> Option<Held> {
+    fn take(self: &Arc<Self>, peer: IpAddr) -> Option<Held> {
         let mut open = self.open.lock();
         if open.len() >= self.limit {
-            let useless = open.values().map(|it| (*it.state.lock(), it.id)).min()?;
-            let ((phase, _), id) = useless;
-            if phase == Phase::Working {
-                return None;
-            }
-            if let Some(connection) = open.remove(&id) {
-                connection.closed.cancel();
-            }
+            let least_useful = self.least_useful(&open)?;
+            open.remove(&least_useful)?.closed.cancel();
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let connection = Arc::new(Connection {
             id,
+            peer,
             state: Mutex::new((Phase::New, Instant::now())),
             closed: CancellationToken::new(),
             all: Arc::clone(self),
         });
         open.insert(id, Arc::clone(&connection));
         Some(Held(connection))
+    }
+
+    /// Of those that may go.
+    fn least_useful(&self, open: &BTreeMap<u64, Arc<Connection>>) -> Option<u64> {
+        let mut of_peer: BTreeMap<IpAddr, usize> = BTreeMap::new();
+        for it in open.values() {
+            *of_peer.entry(it.peer).or_default() += 1;
+        }
+        let is_within_share = |it: &Connection| of_peer.get(&it.peer).is_none_or(|it| *it <= self.share);
+        let states = open.values().map(|it| (is_within_share(it), *it.state.lock(), it.id));
+        states.filter(|(_, (phase, _), _)| *phase != Phase::Working).min().map(|(_, _, id)| id)
     }
 
     #[cfg(test)]
@@ -96,12 +107,13 @@ impl Connections {
 }
 
 impl Connection {
-    /// Whether it has never asked anything.
-    pub(super) fn is_new(&self) -> bool {
-        self.state.lock().0 == Phase::New
+    /// What it is doing, and since when.
+    pub(super) fn state(&self) -> (Phase, Instant) {
+        *self.state.lock()
     }
 
-    pub(super) fn enter(&self, phase: Phase) {
+    /// Notes what it is doing from now on.
+    pub fn enter(&self, phase: Phase) {
         *self.state.lock() = (phase, Instant::now());
         if phase != Phase::Working {
             self.all.changed.notify_one();
@@ -131,15 +143,25 @@ mod tests {
 
     use super::*;
 
+    const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn peer(number: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, number])
+    }
+
     async fn with(phases: &[Phase]) -> (Arc<Connections>, Vec<Held>) {
-        let all = Connections::new(phases.len());
+        let all = Connections::new(phases.len(), phases.len());
         let mut held = Vec::new();
         for phase in phases {
-            let connection = all.room().await;
+            let connection = all.room(PEER).await;
             connection.enter(*phase);
             held.push(connection);
         }
         (all, held)
+    }
+
+    fn closed(held: &[Held]) -> Vec<usize> {
+        (0..held.len()).filter(|at| held[*at].closed.is_cancelled()).collect()
     }
 
     #[tokio::test]
@@ -152,24 +174,40 @@ mod tests {
             (&[New, Working, Idle], 0),
         ] {
             let (all, held) = with(phases).await;
-            let _one_more = all.room().await;
-            let closed: Vec<usize> = (0..held.len()).filter(|at| held[*at].closed.is_cancelled()).collect();
-            assert_eq!(closed, [victim], "{phases:?}");
+            let _one_more = all.room(PEER).await;
+            assert_eq!(closed(&held), [victim], "{phases:?}");
             assert_eq!(all.len(), phases.len());
         }
+    }
+
+    #[tokio::test]
+    async fn a_peer_above_its_share_loses_its_own_connections() {
+        let all = Connections::new(4, 2);
+        let mut held = vec![all.room(peer(1)).await];
+        for _ in 0..3 {
+            let connection = all.room(peer(2)).await;
+            // However useful they look.
+            connection.enter(Phase::Idle);
+            held.push(connection);
+        }
+        for _ in 0..100 {
+            held.push(all.room(peer(2)).await);
+            assert!(!held[0].closed.is_cancelled(), "the only connection of its peer");
+        }
+        assert_eq!(all.len(), 4);
     }
 
     #[tokio::test(start_paused = true)]
     async fn while_all_work_a_new_one_waits() {
         let (all, mut held) = with(&[Phase::Working, Phase::Working]).await;
         let waiting = Duration::from_secs(1);
-        assert!(tokio::time::timeout(waiting, all.room()).await.is_err());
+        assert!(tokio::time::timeout(waiting, all.room(PEER)).await.is_err());
         held.remove(0);
-        let third = tokio::time::timeout(waiting, all.room()).await.expect("one has ended");
+        let third = tokio::time::timeout(waiting, all.room(PEER)).await.expect("one has ended");
         third.enter(Phase::Working);
-        assert!(tokio::time::timeout(waiting, all.room()).await.is_err());
+        assert!(tokio::time::timeout(waiting, all.room(PEER)).await.is_err());
         held[0].enter(Phase::Idle);
-        tokio::time::timeout(waiting, all.room()).await.expect("one has nothing to do");
+        tokio::time::timeout(waiting, all.room(PEER)).await.expect("one has nothing to do");
         assert!(held[0].closed.is_cancelled() && !third.closed.is_cancelled());
     }
 

@@ -1,0 +1,26 @@
+//! PodCliques of which it is not known whether a pod was created: the answer to the request was lost.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+
+/// By UID of the PodClique.
+#[derive(Default)]
+pub(crate) struct Creations(Mutex<BTreeSet<String>>);
+
+impl Creations {
+    /// An answer was lost.
+    pub(crate) fn lost(&self, clique: &str) {
+        self.0.lock().insert(clique.to_owned());
+    }
+
+    /// Whether one was, and pods were not listed since.
+    pub(crate) fn is_uncertain(&self, clique: &str) -> bool {
+        self.0.lock().contains(clique)
+    }
+
+    /// Pods were listed, or the PodClique is gone.
+    pub(crate) fn settled(&self, clique: &str) {
+        self.0.lock().remove(clique);
+    }
+}

@@ -1,0 +1,127 @@
+//! The server is set back to an earlier state: etcd is restored from a backup, and revisions start again from there.
+
+use super::*;
+
+/// The list that must come next asks how far the server is, and nothing else.
+async fn is_asked_how_far(world: &mut World, revision: u32) {
+    let call = world.calls.recv().await.unwrap();
+    assert!(call.target.contains("limit=1&") || call.target.ends_with("limit=1"), "{}", call.target);
+    assert!(!call.target.contains("watch="), "{}", call.target);
+    call.answer(&list(revision, &[]));
+}
+
+/// A watch at revision 1000, with `x` and `y`.
+async fn before() -> (World, mpsc::UnboundedSender<Value>) {
+    let mut world = World::start(false);
+    world.lists(1000, &[object("x", "a", 900), object("y", "b", 950)]).await;
+    world.hears(">a@900").await;
+    world.hears(">b@950").await;
+    let events = world.watches(1000).await;
+    (world, events)
+}
+
+/// A list of the state that was restored: `x` as it was, `y` not there yet, `z` not deleted yet.
+async fn is_restored(world: &mut World) {
+    world.lists(500, &[object("x", "a", 400), object("z", "c", 300)]).await;
+    for step in ["a@900>a@400", ">c@300", "b@950>"] {
+        world.hears(step).await;
+    }
+    let events = world.watches(500).await;
+    events.send(event("MODIFIED", &object("x", "a", 501))).unwrap();
+    world.hears("a@400>a@501").await;
+}
+
+fn expired() -> Value {
+    event("ERROR", &json!({"code": 410, "reason": "Expired", "message": "too old"}))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_a_lower_revision_replaces_what_was_known() {
+    let (mut world, events) = before().await;
+    events.send(expired()).unwrap();
+    is_restored(&mut world).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_a_lower_revision_is_not_believed_and_leads_to_a_list() {
+    let (mut world, events) = before().await;
+    events.send(event("MODIFIED", &object("y", "b", 480))).unwrap();
+    is_restored(&mut world).await;
+    assert_eq!(world.restarts(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bookmark_of_a_lower_revision_leads_to_a_list() {
+    let (mut world, events) = before().await;
+    events.send(bookmark(480)).unwrap();
+    is_restored(&mut world).await;
+}
+
+/// A server does not refuse a watch from a revision that it has not reached: it shows nothing until it has.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_showed_nothing_is_not_simply_continued() {
+    let (mut world, events) = before().await;
+    drop(events);
+    is_asked_how_far(&mut world, 480).await;
+    is_restored(&mut world).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_failed_is_not_simply_continued() {
+    let (mut world, events) = before().await;
+    events.send(bookmark(1000)).unwrap();
+    drop(events);
+    // It showed something, so it continues; the server is away, and comes back from a backup.
+    world.calls.recv().await.unwrap().refuse(503, "ServiceUnavailable", "no");
+    is_asked_how_far(&mut world, 480).await;
+    is_restored(&mut world).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_continues_where_the_server_is_as_far() {
+    let (mut world, events) = before().await;
+    drop(events);
+    is_asked_how_far(&mut world, 1200).await;
+    let events = world.watches(1000).await;
+    events.send(event("MODIFIED", &object("x", "a", 1100))).unwrap();
+    world.hears("a@900>a@1100").await;
+    drop(events);
+    // Nobody asks where a watch ended in order.
+    world.watches(1100).await;
+}
+
+/// What was deleted after the backup is there again, under its UID.
+#[tokio::test(start_paused = true)]
+async fn what_was_deleted_comes_back() {
+    let (mut world, events) = before().await;
+    events.send(event("DELETED", &object("x", "a", 1001))).unwrap();
+    world.hears("a@900>").await;
+    world.cache.gone("ns", "y", "b");
+    world.hears("b@950>").await;
+    events.send(expired()).unwrap();
+    world.lists(500, &[object("x", "a", 400), object("y", "b", 450)]).await;
+    world.hears(">a@400").await;
+    world.hears(">b@450").await;
+}
+
+/// What we wrote after the backup is gone, or another object has its name.
+#[tokio::test(start_paused = true)]
+async fn what_was_written_is_asked_about_and_the_answer_counts() {
+    for (answer, want) in [
+        (vec![], vec!["n@1001>"]),
+        (vec![object("n", "n", 480)], vec!["n@1001>n@480"]),
+        (vec![object("n", "m", 480)], vec!["n@1001>", ">m@480"]),
+    ] {
+        let (mut world, events) = before().await;
+        world.cache.written(serde_json::from_value(object("n", "n", 1001)).unwrap());
+        world.hears(">n@1001").await;
+        events.send(expired()).unwrap();
+        world.lists(500, &[object("x", "a", 900), object("y", "b", 950)]).await;
+        let call = world.calls.recv().await.unwrap();
+        assert!(call.target.contains("metadata.name%3Dn"), "{}", call.target);
+        call.answer(&list(500, &answer));
+        for step in want {
+            world.hears(step).await;
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Where to listen.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv6Addr};
+
+use tokio::net::TcpListener;
+
+/// An address on which we cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// The host is not an IP address.
+    #[error("cannot listen on {host:?}: not an IP address")]
+    Host {
+        /// What was configured.
+        host: String,
+    },
+    /// The system refuses, mostly because another process listens there.
+    #[error("cannot listen on address {host}, port {port}: {source}")]
+    Refused {
+        /// Address.
+        host: IpAddr,
+        /// Port.
+        port: u16,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// Listens on `host` (`""` for all addresses) and `port` (0 for any free one).
+pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
+    let host = match host.trim_start_matches('[').trim_end_matches(']') {
+        "" => match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+            // One socket for both families.
+            Ok(listener) => return Ok(listener),
+            Err(source) if source.kind() == ErrorKind::AddrInUse => {
+                return Err(BindError::Refused { host: Ipv6Addr::UNSPECIFIED.into(), port, source });
+            }
+            // There is no IPv6 here.
+            Err(_) => IpAddr::from([0, 0, 0, 0]),
+        },
+        host => host.parse().map_err(|_| BindError::Host { host: host.to_owned() })?,
+    };
+    TcpListener::bind((host, port)).await.map_err(|source| BindError::Refused { host, port, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_port_that_is_taken_is_named() {
+        let taken = bind("127.0.0.1", 0).await.unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let error = bind("127.0.0.1", port).await.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot listen on address 127.0.0.1, port {port}: ")), "{error}");
+        drop(taken);
+        bind("127.0.0.1", port).await.expect("free again");
+    }
+
+    #[tokio::test]
+    async fn hosts_are_addresses_or_all_of_them() {
+        assert!(bind("", 0).await.unwrap().local_addr().unwrap().ip().is_unspecified());
+        assert_eq!(
+            bind("localhost:", 0).await.unwrap_err().to_string(),
+            "cannot listen on \"localhost:\": not an IP address"
+        );
+    }
+}
