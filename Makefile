@@ -26,6 +26,15 @@ build-xtask:
 build-e2e:
 	@$(BUILD) --bin grove --bin grove-initc --bin grove-e2e
 
+# Its own folder in target, so that two checkouts do not get into each other's way.
+.PHONY: up
+up: build-grove ## Start a simulated cluster with the operator and a sample; Ctrl-C stops it. UP="--topology racks=4,hosts=2,gpus=8"
+	@$(GROVE) up --folder target/up $(UP)
+
+.PHONY: down
+down: build-grove ## Stop what `make up UP=--detach` started
+	@$(GROVE) down --folder target/up
+
 .PHONY: validate
 validate: build-grove ## Check the samples with the rules of admission
 	$(GROVE) validate -f samples
@@ -105,16 +114,15 @@ initc: ## Build grove-initc as it is shipped: target/initc/grove-initc
 bench-admission: ## Measure how long an admission takes: 5,000 reviews of a set with 60 roles over TLS
 	@$(CARGO) bench --quiet --locked --package grove-operator --bench admission
 
-# ---- on a real control plane; needs Go, see e2e/cluster/README.md ----
+# ---- on a real control plane; needs Go or Python to install it, see e2e/cluster/README.md ----
 
 SCHEDULERS ?= kube,kai,volcano
 BACKENDS ?= plain
 ONLY ?=
 RETRY ?= 0
 
-# Go is asked for first: it is what may be missing.
-.PHONY: up
-up: ## Show it all: a control plane, the operator, a sample on simulated GPU racks. Ctrl-C ends it
+.PHONY: up-real
+up-real: ## Likewise on a real control plane, which is compiled first: UP="--racks 16"
 	@SCHEDULERS=kube e2e/cluster/build >/dev/null
 	@$(MAKE) --no-print-directory build-e2e
 	@$(E2E) up $(UP)

@@ -27,7 +27,7 @@ pub use self::{
     backends::{BackendMetrics, fit, tree_of},
     error::Error,
     key::Key,
-    process::{MINIMUM_KUBERNETES, Options, RunError, run},
+    process::{MINIMUM_KUBERNETES, Options, RunError, run, run_until},
     seen::PodView,
     start::{Concurrency, Operator, RECONCILES_END, Settings, WRITES_END},
 };

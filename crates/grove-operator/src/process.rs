@@ -70,15 +70,29 @@ pub struct Options {
     pub lifetimes: Lifetimes,
 }
 
-/// Runs the operator with the scheduler backends of `registry`, until it is told to stop.
+/// Runs the operator with the scheduler backends of `registry`, until SIGTERM or SIGINT. It is the only one in its process: logs and
+/// signals are its own.
 pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Result<(), RunError> {
     let config = &loaded.config;
-    let account = service_account(&config.authorizer)?;
+    // Checked before anything is set up.
+    service_account(&config.authorizer)?;
     telemetry::init(level(config.log_level), format(config.log_format)).map_err(while_doing("logs"))?;
+    let stop = shutdown::on_signal().map_err(while_doing("signals"))?;
+    run_until(registry, loaded, options, stop).await
+}
+
+/// Runs the operator until `stop` is cancelled, in a process that has logs and handles signals.
+pub async fn run_until(
+    registry: &Registry,
+    loaded: Loaded,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<(), RunError> {
+    let config = &loaded.config;
+    let account = service_account(&config.authorizer)?;
     for warning in &loaded.warnings {
         warn!(field = %warning.path, "{}", warning.text);
     }
-    let stop = shutdown::on_signal().map_err(while_doing("signals"))?;
     let metrics = Metrics::new();
     let (live, ready) = (Checks::new(), Checks::new());
     // Asked from the first moment that somebody can ask.

@@ -1,8 +1,9 @@
 //! Logs and metrics of the whole process: one subscriber, one registry.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{IsTerminal as _, stderr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use parking_lot::RwLock;
 use prometheus_client::encoding::text::encode;
@@ -65,6 +66,13 @@ pub fn init(level: Level, format: Format) -> Result<(), LogError> {
         Format::Text => builder.with_ansi(stderr().is_terminal()).finish().install(),
     };
     done.map_err(LogError::Twice)
+}
+
+/// Starts to log to a file, as text: for a process whose stderr belongs to its user. `RUST_LOG`, if set, decides instead of `level`.
+pub fn init_file(level: Level, file: File) -> Result<(), LogError> {
+    let filter = filter(level, std::env::var("RUST_LOG").ok())?;
+    let builder = log::Subscriber::builder().with_env_filter(filter).with_writer(Mutex::new(file));
+    builder.with_ansi(false).finish().install().map_err(LogError::Twice)
 }
 
 /// The last step of [`init`], whatever the format.

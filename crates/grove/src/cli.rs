@@ -10,6 +10,8 @@ use grove_podgrouper::Hub;
 use grove_runtime::object_name::is_path_segment;
 use grove_scheduler::Registry;
 
+#[cfg(feature = "sandbox")]
+use crate::commands::{down::Down, up::Up};
 use crate::commands::{
     backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, group::GroupCommand,
     manifests::Manifests, operator::OperatorCommand, plan::Plan, pod_grouper::PodGrouperCommand,
@@ -27,6 +29,10 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(feature = "sandbox")]
+    Up(Box<Up>),
+    #[cfg(feature = "sandbox")]
+    Down(Down),
     Validate(Validate),
     Plan(Box<Plan>),
     #[command(subcommand)]
@@ -49,6 +55,10 @@ enum Command {
 impl Cli {
     pub(crate) fn run(self, registry: &Registry, hub: Hub) -> io::Result<Outcome> {
         match self.command {
+            #[cfg(feature = "sandbox")]
+            Command::Up(command) => command.run(registry),
+            #[cfg(feature = "sandbox")]
+            Command::Down(command) => command.run(),
             Command::Validate(command) => command.run(registry),
             Command::Plan(command) => command.run(registry),
             Command::Config(command) => command.run(registry),

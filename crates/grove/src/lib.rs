@@ -6,8 +6,13 @@ mod cluster;
 mod columns;
 mod commands;
 mod demand;
+mod described_topology;
 mod findings;
+#[cfg(feature = "sandbox")]
+pub mod follow;
 mod input;
+#[cfg(feature = "sandbox")]
+mod local;
 mod printer;
 #[cfg(feature = "sandbox")]
 pub mod tour;

@@ -4,6 +4,8 @@ pub(crate) mod backends;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crds;
+#[cfg(feature = "sandbox")]
+pub(crate) mod down;
 pub(crate) mod group;
 pub(crate) mod grouping_rules;
 pub(crate) mod kinds;
@@ -14,5 +16,7 @@ pub(crate) mod pod_grouper;
 pub(crate) mod rollout;
 pub(crate) mod status;
 pub(crate) mod topology;
+#[cfg(feature = "sandbox")]
+pub(crate) mod up;
 pub(crate) mod validate;
 pub(crate) mod why;

@@ -73,6 +73,6 @@ impl OperatorCommand {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, DurationError> {
+pub(crate) fn duration(text: &str) -> Result<Duration, DurationError> {
     GoDuration::from(text).to_std()
 }

@@ -28,6 +28,7 @@ mod frame;
 mod gangs;
 mod look;
 mod model;
+mod picture;
 mod plain;
 mod racks;
 mod screen;
@@ -36,6 +37,7 @@ pub use self::{
     frame::{Scroll, draw},
     look::Look,
     model::{GangState, GangView, NodeView, PodState, PodView, Scene, StoryLine, Tone},
+    picture::picture,
     plain::PlainLines,
     screen::{Input, Screen},
 };

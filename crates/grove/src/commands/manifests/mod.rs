@@ -19,7 +19,11 @@ use std::{
     io::{self, Write},
     path::PathBuf,
 };
+#[cfg(feature = "sandbox")]
+use std::{ffi::OsString, path::Path};
 
+#[cfg(feature = "sandbox")]
+use clap::FromArgMatches as _;
 use clap::{Args, ValueEnum};
 use grove_api::{constants::schedulers, schema::CRDS};
 use grove_podgrouper::Hub;
@@ -239,6 +243,19 @@ impl Manifests {
         }
         Ok(self.chosen(objects))
     }
+}
+
+/// The objects that an operator needs which runs outside of the cluster: without CRDs, and without the policies on pods, which the
+/// embedded API server stores and does not enforce.
+#[cfg(feature = "sandbox")]
+pub(crate) fn for_webhook_url(registry: &Registry, config: &Path, url: &str) -> io::Result<Vec<Value>> {
+    let command = Manifests::augment_args(clap::Command::new("manifests")).no_binary_name(true);
+    let flags = ["--no-crds", "--no-pod-policy", "--webhook-url", url, "--config"].map(OsString::from);
+    let matches = command.try_get_matches_from(flags.into_iter().chain([config.into()]));
+    let arguments = matches.and_then(|it| Manifests::from_arg_matches(&it)).map_err(io::Error::other)?;
+    let installation = Installation::read(&arguments, registry)?;
+    let installation = installation.ok_or_else(|| invalid("the operator's configuration is invalid"))?;
+    Ok(arguments.objects(&installation)?.into_iter().map(|it| it.value).collect())
 }
 
 fn print(objects: Vec<Object>) -> io::Result<Outcome> {

@@ -1,6 +1,6 @@
 //! The nodes that gangs are placed on: described, or those of a cluster.
 
-use std::{io, path::Path};
+use std::io;
 
 use grove_api::{
     constants::labels,
@@ -14,7 +14,7 @@ use kube::{Api, Client, api::ListParams};
 use super::sets::Set;
 use crate::{
     cluster::{self, failure},
-    input,
+    described_topology::described_topology,
 };
 
 /// Objects of a page: clusters are large.
@@ -32,18 +32,7 @@ pub(super) struct Room {
 impl Room {
     /// From one line, or from a file of that name.
     pub(super) fn described(text: &str) -> io::Result<Self> {
-        let invalid =
-            |why: String| io::Error::new(io::ErrorKind::InvalidInput, format!("--topology {text}: {why}"));
-        let is_file = Path::new(text).is_file();
-        let parsed = if is_file {
-            topology::parse_file(&input::read_file(Path::new(text))?.text)
-        } else if text.contains('=') || text.is_empty() {
-            topology::parse(text)
-        } else {
-            return Err(invalid("no such file, and not of the form racks=2,hosts=4,gpus=8".to_owned()));
-        };
-        let cluster = parsed.map_err(|it| invalid(it.to_string()))?;
-        Ok(Self { cluster, running: Vec::new(), source: text.to_owned() })
+        Ok(Self { cluster: described_topology(text)?, running: Vec::new(), source: text.to_owned() })
     }
 
     /// The nodes of a cluster, and what its pods take of them.

@@ -1,0 +1,67 @@
+//! The transcripts of the documentation are what is printed.
+
+use std::collections::BTreeSet;
+
+use crate::{Folder, text, up};
+
+const README: &str = include_str!("../../../../README.md");
+const PAGE: &str = include_str!("../../../../docs/up.md");
+/// How such a block begins.
+const COMMAND: &str = "$ make up\n";
+/// A line that stands for some that are left out.
+const LEFT_OUT: &str = "…";
+
+/// The lines of the first transcript of a page.
+fn transcript(page: &str) -> Vec<&str> {
+    let (_, block) = page.split_once(COMMAND).unwrap();
+    block.split_once("\n```").unwrap().0.lines().collect()
+}
+
+/// Without what differs from run to run: times, ports, and the folder.
+fn normalised(line: &str) -> String {
+    let line = line.trim_end();
+    let line = match line.split_once(" s  ") {
+        Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest,
+        _ => line,
+    };
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split(' ') {
+        let is_path = ["/kubeconfig", "/env`,"].iter().any(|it| word.ends_with(it));
+        words.push(match word {
+            _ if word.starts_with("127.0.0.1:") => "127.0.0.1:PORT".to_owned(),
+            _ if is_path => word.rsplit('/').next().unwrap_or_default().to_owned(),
+            _ => word.to_owned(),
+        });
+    }
+    words.join(" ")
+}
+
+#[test]
+fn the_documentation_shows_what_is_printed() {
+    let folder = Folder::new("transcript");
+    let output = up(&folder, &["--plain", "--exit-when-ready"]);
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let lines: BTreeSet<String> = printed.lines().map(normalised).collect();
+    for page in [README, PAGE] {
+        let shown = transcript(page);
+        // What is said after the sample is ready is not printed by a run that stops then.
+        let until = shown.iter().position(|it| it.starts_with("kubeconfig: ")).unwrap();
+        for line in shown[..until].iter().filter(|it| **it != LEFT_OUT) {
+            let line = normalised(line);
+            // The scheduler may choose any of several racks that are equally good.
+            let is_rack = line.contains('·') || line.chars().all(|it| it == ' ' || it.is_ascii_uppercase());
+            assert!(is_rack || lines.contains(&line), "the documentation shows {line:?}, but this is printed:\n{printed}");
+        }
+    }
+    assert!(!folder.kubeconfig().exists(), "the files are removed");
+}
+
+#[test]
+fn every_gpu_of_the_sample_is_drawn() {
+    for page in [README, PAGE] {
+        let cells = |line: &&str| line.starts_with("  ") && line.contains("····") && !line.contains(" s  ");
+        let rows: Vec<&str> = transcript(page).into_iter().filter(cells).collect();
+        assert!(!rows.is_empty(), "a transcript without racks");
+    }
+}

@@ -1,0 +1,85 @@
+//! Flags, wrong input, and how it ends.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::{Folder, grove, root, text, up};
+
+#[test]
+fn a_cluster_in_the_background_is_used_and_stopped() {
+    let folder = Folder::new("background");
+    let path = folder.0.display().to_string();
+    let kubeconfig = folder.kubeconfig().display().to_string();
+    let output = up(&folder, &["--empty", "--detach", "--topology", "racks=2,hosts=2,gpus=8"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("2 racks, 4 nodes, 32 GPUs, all simulated"), "{}", text(&output));
+
+    let topology = grove(&["topology", "--kubeconfig", &kubeconfig]);
+    assert_eq!(topology.status.code(), Some(0), "{}", text(&topology));
+
+    let second = up(&folder, &["--empty"]);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(text(&second).contains("a cluster is running in"), "{}", text(&second));
+
+    let down = grove(&["down", "--folder", &path]);
+    assert_eq!((down.status.code(), text(&down).as_str()), (Some(0), "Stopped.\n"));
+    assert!(!folder.kubeconfig().exists(), "no credentials stay");
+    let again = grove(&["down", "--folder", &path]);
+    assert_eq!(again.status.code(), Some(0));
+    assert!(text(&again).contains("no cluster is running"), "{}", text(&again));
+}
+
+#[test]
+fn a_killed_cluster_leaves_nothing_in_the_way() {
+    let folder = Folder::new("killed");
+    let first = up(&folder, &["--empty", "--detach", "--topology", "hosts=1,gpus=1"]);
+    assert_eq!(first.status.code(), Some(0), "{}", text(&first));
+    let pid = fs::read_to_string(folder.0.join("lock")).unwrap();
+    assert!(Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
+    // The lock is released by the system when the process is gone, which `kill` does not wait for.
+    let down = grove(&["down", "--folder", &folder.0.display().to_string()]);
+    assert_eq!(down.status.code(), Some(0), "{}", text(&down));
+    let second = up(&folder, &["--plain", "--exit-when-ready", "--sample", "samples/01-single-role.yaml"]);
+    assert_eq!(second.status.code(), Some(0), "{}", text(&second));
+}
+
+#[test]
+fn unusable_input_ends_with_2_and_the_remedy() {
+    let folder = Folder::new("input");
+    let rows: [(&[&str], &str); 5] = [
+        (&["--topology", "rakcs=2"], "rakcs"),
+        (&["--topology", "racks=0"], "racks"),
+        (&["--sample", "no-such-file.yaml"], "no-such-file.yaml"),
+        (&["--sample", "samples/grouping-rule.yaml"], "has no PodCliqueSet; start an empty cluster with --empty"),
+        (&["--empty", "--exit-when-ready"], "cannot be used with"),
+    ];
+    for (arguments, want) in rows {
+        let output = up(&folder, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output));
+        assert!(text(&output).contains(want), "{arguments:?}: {}", text(&output));
+    }
+}
+
+#[test]
+fn a_sample_that_is_refused_ends_with_the_reason() {
+    let folder = Folder::new("refused");
+    let file = std::env::temp_dir().join(format!("grove-up-refused-{}.yaml", std::process::id()));
+    let sample = fs::read_to_string(root().join("samples/01-single-role.yaml")).unwrap();
+    fs::write(&file, sample.replace("replicas: 1", "replicas: -1")).unwrap();
+    let output = up(&folder, &["--plain", "--exit-when-ready", "--sample", &file.display().to_string()]);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("spec.replicas"), "{}", text(&output));
+}
+
+#[test]
+fn credentials_are_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new("private");
+    let output = up(&folder, &["--empty", "--detach", "--topology", "hosts=1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.0), 0o700);
+    for file in ["kubeconfig", "operator.kubeconfig"] {
+        assert_eq!(mode(&folder.0.join(file)), 0o600, "{file}");
+    }
+}
