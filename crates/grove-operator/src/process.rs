@@ -78,7 +78,7 @@ pub async fn run(registry: &Registry, loaded: Loaded, options: Options) -> Resul
     service_account(&config.authorizer)?;
     telemetry::init(level(config.log_level), format(config.log_format)).map_err(while_doing("logs"))?;
     let stop = shutdown::on_signal().map_err(while_doing("signals"))?;
-    run_until(registry, loaded, options, stop).await
+    Box::pin(run_until(registry, loaded, options, stop)).await
 }
 
 /// Runs the operator until `stop` is cancelled, in a process that has logs and handles signals.

@@ -40,6 +40,8 @@ pub struct PodFact {
     pub goes_by: Option<Timestamp>,
     /// The group that its scheduler counts it in, where that is a field of the pod.
     pub grouped: Grouped,
+    /// Likewise, where that is an annotation.
+    pub pod_group: Option<String>,
     /// Whether it is ready.
     pub ready: bool,
     /// Since when, where it is.

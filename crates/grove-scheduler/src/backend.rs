@@ -27,7 +27,7 @@ use crate::{
 
 /// Version of this interface, by semantic versioning: within a major version no method is removed or changes its
 /// meaning, and a new one has a default.
-pub const BACKEND_API_VERSION: &str = "1.2.0";
+pub const BACKEND_API_VERSION: &str = "1.3.0";
 
 /// A scheduler backend, before it is known what the cluster has.
 pub trait SchedulerBackend: Send + Sync + Debug {
@@ -179,6 +179,13 @@ pub trait Scheduler: Send + Sync + Debug {
     /// Prepares a pod of the gang before it is created. The framework has set `schedulerName` already, and refuses a
     /// change of names, owners, Grove's labels or Grove's gate.
     fn prepare_pod(&self, pod: &mut Pod, gang: &Gang) -> Result<(), PrepareError>;
+
+    /// What pods of the gang have to carry in the annotation
+    /// [`pod-group-name`](grove_api::constants::annotations::POD_GROUP_NAME), where that is how the scheduler finds the group of a
+    /// pod. A PodGang that is made anew may have a group of another name: pods that exist are given that, too.
+    fn pod_group_name(&self, _gang: &Gang) -> Option<String> {
+        None
+    }
 
     /// Rules that only this scheduler has; `old` is there in an update. What its capabilities say is checked by the
     /// framework.

@@ -28,6 +28,8 @@ pub const MNNVL_NONE: &str = "none";
 pub const VOLCANO_QUEUE: &str = "scheduling.grove.io/volcano-queue";
 /// Likewise, as Volcano itself names it.
 pub const VOLCANO_QUEUE_NAME: &str = "scheduling.volcano.sh/queue-name";
+/// On a pod: the group by which schedulers such as KAI place it. Another value may be given at any time.
+pub const POD_GROUP_NAME: &str = "pod-group-name";
 /// On a pod of a clique that starts after others, ours: [`PARENTS_READY_VALUE`] once those are ready. Until then it is
 /// not there.
 pub const PARENTS_READY: &str = "grove.io/parents-ready";

@@ -213,7 +213,7 @@ mod tests {
 grove_scheduler_backend_operation_total{{backend_name=\"default-scheduler\",operation=\"create\",status=\"success\"}} 1
 # HELP grove_scheduler_backend_info 1 for each backend that can be used.
 # TYPE grove_scheduler_backend_info gauge
-grove_scheduler_backend_info{{backend_name=\"default-scheduler\",version=\"1.2.0\"}} 1
+grove_scheduler_backend_info{{backend_name=\"default-scheduler\",version=\"1.3.0\"}} 1
 "
         );
         assert_eq!(scrape(&metrics), want);
@@ -257,10 +257,10 @@ grove_scheduler_backend_info{{backend_name=\"default-scheduler\",version=\"1.2.0
         ours.info("a");
         assert_eq!(
             rows(),
-            ["{backend_name=\"a\",version=\"1.2.0\"} 1", "{backend_name=\"b\",version=\"1.2.0\"} 1"]
+            ["{backend_name=\"a\",version=\"1.3.0\"} 1", "{backend_name=\"b\",version=\"1.3.0\"} 1"]
         );
         ours.lost("a");
         ours.lost("never there");
-        assert_eq!(rows(), ["{backend_name=\"b\",version=\"1.2.0\"} 1"]);
+        assert_eq!(rows(), ["{backend_name=\"b\",version=\"1.3.0\"} 1"]);
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use futures::StreamExt;
 use grove_api::{
-    constants::labels,
+    constants::{annotations, labels},
     wire::{PodClique, PodCliqueSet, PodGang},
 };
 use grove_plan::{
@@ -85,6 +85,7 @@ impl GangRead {
                 (true, Some((reason, words))) => Told::Failed(reason, words),
             },
             growth: Growth::Held,
+            pod_group: None,
             words: None,
         }
     }
@@ -118,7 +119,8 @@ impl Grove {
                 return Ok(Outcome::Done);
             }
             let seen = read.seen(self);
-            let seen = GangSeen { growth: self.growth(&seen), ..seen };
+            let pod_group = self.pod_group_name(&read.set, &read.gang, read.place());
+            let seen = GangSeen { growth: self.growth(&seen), pod_group: pod_group.clone(), ..seen };
             let plan = gang::plan(&seen);
             let (namespace, name) = (&key.namespace, &key.name);
             if let Some(patch) = &plan.patch {
@@ -137,6 +139,12 @@ impl Grove {
                 self.memory.untell(uid(read.gang.as_ref()));
             } else if plan.tell {
                 self.tell_scheduler(&read.set, &read.gang, read.place(), read.turn).await?;
+            } else if !plan.regroup.is_empty() {
+                info!(gang = ?key, pods = plan.regroup.len(), "pods are given the group of the new PodGang");
+                let patch =
+                    json!({ "metadata": { "annotations": { annotations::POD_GROUP_NAME: pod_group } } });
+                let patches = plan.regroup.into_iter().map(|pod| (pod, patch.clone())).collect();
+                self.patch_pods(namespace, patches, BURST).await?;
             } else if plan.initialize {
                 let status = status::gang(&seen, true, self.now());
                 let patch = status_patch(read.gang.status.as_ref(), &status, version(read.gang.as_ref()));

@@ -239,6 +239,7 @@ impl From<Wire> for PodView {
         // Who owns it knows better than who relabelled it.
         let clique = owner.map(|it| it.name.clone()).or(said);
         let told = metadata.annotations.get(annotations::PARENTS_READY).is_some_and(|it| !it.is_empty());
+        let pod_group = metadata.annotations.remove(annotations::POD_GROUP_NAME);
         let created = metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |it| it.0);
         let ready = condition("Ready").filter(|it| it.status == "True");
         let fact = PodFact {
@@ -262,6 +263,7 @@ impl From<Wire> for PodView {
                 Some(group) if Some(&group) == clique.as_ref() => Grouped::ByClique,
                 Some(_) => Grouped::ByGang,
             },
+            pod_group,
             ready: ready.is_some(),
             ready_since: ready.map(|it| it.last_transition_time.as_ref().map_or(created, |it| it.0)),
             errored: containers().any(Container::failed),

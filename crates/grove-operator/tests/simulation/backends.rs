@@ -122,6 +122,11 @@ async fn a_gang_that_comes_again_is_told_again() {
     world.settle().await;
     assert_eq!(uids(&world), before);
     assert_ne!(world.get(HERDS, "a-0").uid(), herd);
+    // Its group has another name, by which the scheduler looks for the pods that there are.
+    let group = json!(world.get(GANGS, "a-0").uid());
+    for pod in pods_of(&world, "a") {
+        assert_eq!(pod.field("/metadata/annotations/pod-group-name"), Some(&group));
+    }
     world.patch("podcliques.grove.io", "a-0-fe", json!({ "spec": { "replicas": 3 } }));
     world.settle().await;
     assert_eq!(bound(&world, "a"), 3);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use grove_api::{
     config::check_keys,
+    constants::annotations,
     field::{Errors, Path},
     wire::ClusterTopologyBinding,
 };
@@ -209,7 +210,12 @@ impl Scheduler for Toy {
         }
         let notes = pod.metadata.annotations.get_or_insert_default();
         notes.insert("toy.example.com/herd".to_owned(), gang.name.clone());
+        notes.insert(annotations::POD_GROUP_NAME.to_owned(), gang.uid.clone());
         Ok(())
+    }
+
+    fn pod_group_name(&self, gang: &Gang) -> Option<String> {
+        Some(gang.uid.clone())
     }
 
     fn explain(&self, _: &Gang, objects: &[Value]) -> Option<String> {

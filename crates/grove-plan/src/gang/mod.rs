@@ -60,6 +60,8 @@ pub struct Seen<'a> {
     pub growth: Growth,
     /// What the scheduler was told of the gang.
     pub told: Told<'a>,
+    /// The group that its pods have to name, where its scheduler finds it by an annotation.
+    pub pod_group: Option<String>,
     /// Why the gang has no place: a reason, and the scheduler's words.
     pub words: Option<(&'static str, &'a str)>,
 }
@@ -97,6 +99,8 @@ pub struct GangPlan {
     pub patch: Option<Value>,
     /// The scheduler has to be told.
     pub tell: bool,
+    /// Pods that name the group of a PodGang that this one has replaced.
+    pub regroup: Vec<String>,
     /// Write the status now: the gang is complete, and its pods wait for that.
     pub initialize: bool,
     /// Pods whose gate is lifted, all at once.
@@ -136,6 +140,10 @@ pub fn plan(seen: &Seen<'_>) -> GangPlan {
     if seen.told == Told::No {
         return GangPlan { tell: true, ..GangPlan::default() };
     }
+    let regroup = strays(seen);
+    if !regroup.is_empty() {
+        return GangPlan { regroup, ..GangPlan::default() };
+    }
     if !initialized {
         return GangPlan { initialize: complete, ..GangPlan::default() };
     }
@@ -144,6 +152,15 @@ pub fn plan(seen: &Seen<'_>) -> GangPlan {
     let may_go = seen.may_go && seen.told == Told::Yes && has_minima(seen);
     let ungate = if may_go { ungate(seen) } else { Vec::new() };
     GangPlan { ungate, ..GangPlan::default() }
+}
+
+/// Pods that their scheduler would look for in a group that is not that of the gang. One that names no group was made for another
+/// scheduler, or by somebody else.
+fn strays(seen: &Seen<'_>) -> Vec<String> {
+    let Some(group) = seen.pod_group.as_ref().filter(|_| seen.told == Told::Yes) else { return Vec::new() };
+    let pods = seen.cliques.values().flat_map(|it| it.members(name(seen)));
+    let strays = pods.filter(|it| it.pod_group.as_ref().is_some_and(|it| it != group));
+    strays.map(|it| it.name.clone()).collect()
 }
 
 /// Whether every clique has the pods that belong together, wherever they are.

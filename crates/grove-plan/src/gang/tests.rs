@@ -53,6 +53,26 @@ fn a_clique_that_is_missing_or_leaving_holds_the_gang() {
     assert_eq!(scene.step(1), "list fe:0g fe:1g dec:0g dec:1g");
 }
 
+/// Their scheduler would look for them in the group of the PodGang that was there before.
+#[test]
+fn pods_that_name_another_group_are_given_the_gangs_before_their_gates_are_lifted() {
+    let mut scene = Scene::base("fe=4/1");
+    scene.pods(&[("fe", "0g 1b 2g 3g!")]);
+    for (pod, group) in scene.role("fe").pods.iter_mut().zip([Some("old"), Some("old"), None, Some("old")]) {
+        pod.pod_group = group.map(str::to_owned);
+    }
+    scene.role("fe").clique.as_mut().unwrap().spec.replicas = Some(3);
+    scene.pod_group = Some("new".to_owned());
+    assert_eq!(scene.step(1), "list fe:0g fe:1b fe:2g");
+    scene.told = Told::Failed("BackendFailed", "no");
+    assert_eq!(scene.step(2), "initialize", "nobody knows whether the group will be there");
+    scene.told = Told::Yes;
+    assert_eq!(scene.step(3), "regroup fe:0g fe:1b", "not one without a group, nor one that goes");
+    assert_eq!(scene.step(4), "ungate fe:0g fe:2g");
+    scene.pod_group = None;
+    assert_eq!(scene.step(5), "rest");
+}
+
 /// Between listing and initialising a pod may go.
 #[test]
 fn a_gang_that_lost_a_pod_is_not_initialised() {

@@ -75,7 +75,7 @@ fn names(world: &World) -> BTreeSet<String> {
     world.objects.iter().map(|it| format!("{} {}", it.kind().as_str(), name_of(it.metadata()))).collect()
 }
 
-/// The same set in an empty cluster, its groups scaled alike.
+/// The same set in an empty cluster, its groups and cliques scaled alike.
 fn fresh(world: &World) -> World {
     let mut fresh = World::new(world.set.clone());
     fresh.settle();
@@ -83,6 +83,13 @@ fn fresh(world: &World) -> World {
         let of_fresh = fresh.get_mut(Kind::Group, name_of(&group.metadata));
         let Some(Child::Group(of_fresh)) = of_fresh else { panic!("{:?}", group.metadata.name) };
         of_fresh.spec.replicas = group.spec.replicas;
+    }
+    fresh.settle();
+    for clique in world.cliques() {
+        let of_fresh = fresh.get_mut(Kind::Clique, name_of(&clique.metadata));
+        if let Some(Child::Clique(of_fresh)) = of_fresh {
+            of_fresh.spec.replicas = clique.spec.replicas;
+        }
     }
     fresh.settle();
     fresh

@@ -46,6 +46,7 @@ fn fact(pod: &Pod) -> PodFact {
         tolerations: Vec::new(),
         goes_by: None,
         grouped: Grouped::Alone,
+        pod_group: None,
         ready: spec.node_name.is_some(),
         ready_since: spec.node_name.is_some().then_some(Timestamp::UNIX_EPOCH),
         errored: false,

@@ -253,6 +253,7 @@ impl World {
             may_go,
             growth: Growth::Free,
             told: Told::Yes,
+            pod_group: None,
             words: None,
         }
     }

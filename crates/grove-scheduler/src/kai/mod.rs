@@ -192,6 +192,10 @@ impl Scheduler for Installed {
         pod::prepare(self, pod, gang).map_err(PrepareError)
     }
 
+    fn pod_group_name(&self, gang: &Gang) -> Option<String> {
+        Some(pod_group::name(gang, gang.objects.iter().map(String::as_str)))
+    }
+
     fn validate_pod_clique_set(&self, set: &PodCliqueSet, old: Option<&PodCliqueSet>) -> Findings {
         validate::validate(self, set, old)
     }

@@ -1,6 +1,6 @@
 //! What a pod carries so that KAI finds its gang.
 
-use grove_api::constants::{labels, schedulers};
+use grove_api::constants::{annotations, labels, schedulers};
 use k8s_openapi::api::core::v1::Pod;
 
 use crate::tree::Gang;
@@ -8,7 +8,7 @@ use crate::tree::Gang;
 use super::{Installed, pod_group};
 
 /// By which KAI finds the PodGroup of a pod.
-pub(super) const POD_GROUP: &str = "pod-group-name";
+pub(super) const POD_GROUP: &str = annotations::POD_GROUP_NAME;
 /// By which KAI finds the sub-group of a pod.
 pub(super) const SUB_GROUP: &str = "kai.scheduler/subgroup-name";
 /// Keeps KAI's own pod grouper away, from 0.15 on.

@@ -160,6 +160,8 @@ impl Past {
         pod.failed.set(phase == "Failed" || restarts > 0);
         pod.node.set(text(object, "/spec/nodeName").to_owned());
         pod.gated.set(is_gated(object));
+        // Another PodGang of its name may have another group.
+        objects::member_of(object).clone_into(&mut pod.member_of);
         let clique = pod.clique.clone();
         self.count(&clique);
     }

@@ -191,7 +191,7 @@ impl Set {
 }
 
 /// The PodGroup that a pod names, of the stock scheduler or of KAI.
-fn member_of(pod: &Object) -> &str {
+pub(super) fn member_of(pod: &Object) -> &str {
     let group = text(pod, "/spec/schedulingGroup/podGroupName");
     if group.is_empty() { text(pod, "/metadata/annotations/pod-group-name") } else { group }
 }

@@ -7,7 +7,10 @@ use serde_json::Value;
 
 use super::{Broken, Rule};
 use crate::{
-    cluster::{COMPOSITES, Cluster, GANGS, KAI_POD_GROUPS, KAI_TOPOLOGIES, LEVELS, POD_GROUPS, number, text},
+    cluster::{
+        CLIQUES, COMPOSITES, Cluster, GANGS, KAI_POD_GROUPS, KAI_TOPOLOGIES, LEVELS, POD_GROUPS, PODS,
+        number, text,
+    },
     past::Past,
     plan::Backend,
 };
@@ -47,7 +50,27 @@ pub(crate) fn at_rest(cluster: &Cluster, backend: Backend) -> Result<(), Broken>
             ));
         }
     }
-    if backend == Backend::Kai { topology(cluster) } else { Ok(()) }
+    if backend == Backend::Kai {
+        members(cluster)?;
+        topology(cluster)?;
+    }
+    Ok(())
+}
+
+/// Every pod of a clique names a PodGroup that is there, or KAI never places it.
+fn members(cluster: &Cluster) -> Result<(), Broken> {
+    let cliques = cluster.list(CLIQUES);
+    let is_of_clique = |pod: &Object| owners(pod).any(|owner| cliques.iter().any(|it| it.uid() == owner));
+    let groups = cluster.list(KAI_POD_GROUPS);
+    let pods = cluster.list(PODS);
+    let mut live = pods.iter().filter(|it| is_of_clique(it) && !it.is_terminating());
+    let stray = live.find(|pod| {
+        let group = text(pod, "/metadata/annotations/pod-group-name");
+        !matches!(text(pod, "/status/phase"), "Failed" | "Succeeded")
+            && !group.is_empty()
+            && groups.iter().all(|it| it.name() != group)
+    });
+    stray.map_or(Ok(()), |it| broken(&format!("pod {} names a PodGroup that is not there", it.name())))
 }
 
 /// Objects of a gang by kind and name, with the minimum of each; of KAI's with those of its sub-groups.

@@ -148,6 +148,7 @@ fn what_the_operator_does_passes() {
         json!({ "spec": { "schedulingGates": [{ "name": "example.com/mine" }] } }),
         json!({ "spec": { "schedulingGates": [{ "name": "example.com/mine" }], "nodeSelector": { "zone": "a" } } }),
         json!({ "metadata": { "annotations": { "grove.io/parents-ready": "true" } } }),
+        json!({ "metadata": { "annotations": { "pod-group-name": "pg-a-0-uid" } } }),
         version,
         json!({}),
     ] {

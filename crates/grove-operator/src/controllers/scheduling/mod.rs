@@ -88,6 +88,17 @@ impl Grove {
         ready.is_ok_and(|ready| tree.is_ok_and(|tree| ready.scheduler.places_minima_first(&tree)))
     }
 
+    /// What pods of a gang name as their group, where their scheduler finds it so.
+    pub(in crate::controllers) fn pod_group_name(
+        &self,
+        set: &PodCliqueSet,
+        gang: &PodGang,
+        place: Place<'_>,
+    ) -> Option<String> {
+        let ready = self.backend_of(set, gang).1.ok()?;
+        ready.scheduler.pod_group_name(&self.tree(&ready, set, gang, place).ok()?)
+    }
+
     /// What the scheduler of a set passes over; `None` where its backend is not ready to say.
     pub(in crate::controllers) fn passed_over(
         &self,

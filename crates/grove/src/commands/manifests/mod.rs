@@ -15,12 +15,12 @@ mod user_roles;
 mod webhooks;
 mod workload;
 
+#[cfg(feature = "sandbox")]
+use std::{ffi::OsString, path::Path};
 use std::{
     io::{self, Write},
     path::PathBuf,
 };
-#[cfg(feature = "sandbox")]
-use std::{ffi::OsString, path::Path};
 
 #[cfg(feature = "sandbox")]
 use clap::FromArgMatches as _;

@@ -55,7 +55,8 @@ pub(super) fn of_pod_grouper(
 }
 
 fn operator_rules() -> Rules {
-    let (gate, told) = (gates::POD_GANG_PENDING, annotations::PARENTS_READY);
+    let (gate, told, group) =
+        (gates::POD_GANG_PENDING, annotations::PARENTS_READY, annotations::POD_GROUP_NAME);
     let is_clique = "it.kind == 'PodClique' && it.apiVersion.startsWith('grove.io/')";
     let label = |pod: &str| {
         let (key, value) = (labels::MANAGED_BY, labels::MANAGED_BY_VALUE);
@@ -116,8 +117,8 @@ fn operator_rules() -> Rules {
         ),
         rule(
             "UPDATE",
-            &same_but("variables.annotations", "variables.oldAnnotations", &format!("'{told}'")),
-            &format!("changes no annotation of a pod but {told}"),
+            &same_but("variables.annotations", "variables.oldAnnotations", &format!("'{told}', '{group}'")),
+            &format!("changes no annotation of a pod but {told} and {group}"),
         ),
     ]
 }
