@@ -33,7 +33,7 @@ const KINDS: [(&str, &str); 17] = [
     ("node.k8s.io/v1", "RuntimeClass"),
     ("policy/v1", "PodDisruptionBudget"),
     ("rbac.authorization.k8s.io/v1", "ClusterRole ClusterRoleBinding Role RoleBinding"),
-    ("resource.k8s.io/v1", "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice"),
+    ("resource.k8s.io/v1", "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"),
     ("scheduling.k8s.io/v1", "PriorityClass"),
     ("scheduling.k8s.io/v1alpha3", "CompositePodGroup PodGroup Workload"),
     ("scheduling.k8s.io/v1beta1", "PodGroup Workload"),

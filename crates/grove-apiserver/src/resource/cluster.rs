@@ -51,6 +51,7 @@ pub(super) fn rows() -> Vec<Resource> {
         storage("CSIStorageCapacity", "csistoragecapacities"),
         cluster(storage("VolumeAttachment", "volumeattachments")).deleted().with_status(),
         cluster(devices("DeviceClass", "deviceclasses")).counted(),
+        cluster(devices("DeviceTaintRule", "devicetaintrules")).counted().with_status(),
         cluster(Resource {
             fields: vec!["spec.nodeName".to_owned(), "spec.driver".to_owned()],
             ..devices("ResourceSlice", "resourceslices").counted()

@@ -10,6 +10,7 @@ mod decode;
 mod defaults;
 mod delete;
 mod duplicates;
+mod events;
 mod eviction;
 mod fields;
 mod meta;
@@ -129,6 +130,18 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// Namespaces and names of the objects that were written, where one was asked for by `name`.
+    fn written(&self, namespace: &str, name: String) -> Vec<(String, String)> {
+        let key = |it: &Arc<Object>| (it.namespace().to_owned(), it.name().to_owned());
+        match self {
+            Self::Created(object) | Self::Object(object) => vec![key(object)],
+            Self::Deleted(objects) => objects.iter().map(key).collect(),
+            Self::Other(..) => vec![(namespace.to_owned(), name)],
+        }
+    }
+}
+
 impl WriteRequest {
     /// The verb, as authorization knows it.
     pub fn verb(&self) -> &'static str {
@@ -182,6 +195,7 @@ pub(crate) fn perform(
         tx.write_as(&request.manager, request.subresource.map(Subresource::name));
         std::mem::swap(&mut tx.fields, fields);
         let (resource, namespace) = (Arc::clone(&request.resource), request.namespace.clone());
+        let name = events::is_event(&resource).then(|| request.name.clone());
         if let Some(session) = session.take() {
             tx.attend(session, &resource);
         }
@@ -193,6 +207,9 @@ pub(crate) fn perform(
         }
         match &result {
             Ok(answer) => {
+                if let Some(name) = name {
+                    events::repeat(tx, &resource, &answer.written(&namespace, name));
+                }
                 quotas::count(tx, &resource, &namespace);
                 if resource.defines {
                     definitions::reconcile(tx);
