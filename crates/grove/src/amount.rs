@@ -31,6 +31,12 @@ impl Amount {
         Self(self.0.saturating_sub(used.0).max(0))
     }
 
+    /// Whole pieces, for devices.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn pieces(self) -> usize {
+        usize::try_from(self.0 / 1000).unwrap_or_default()
+    }
+
     /// For people: bytes are told in GiB.
     pub(crate) fn text(self, resource: &str) -> String {
         const GIB: i128 = 1000 * 1024 * 1024 * 1024;

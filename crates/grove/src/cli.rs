@@ -10,13 +10,15 @@ use grove_podgrouper::Hub;
 use grove_runtime::object_name::is_path_segment;
 use grove_scheduler::Registry;
 
-#[cfg(feature = "sandbox")]
-use crate::commands::{down::Down, up::Up};
 use crate::commands::{
     backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, group::GroupCommand,
     manifests::Manifests, operator::OperatorCommand, plan::Plan, pod_grouper::PodGrouperCommand,
     rollout::Rollout, status::Status, topology::Topology, validate::Validate, why::Why,
 };
+#[cfg(feature = "sandbox")]
+use crate::commands::{down::Down, up::Up};
+#[cfg(feature = "sandbox")]
+use crate::commands::{sandbox::Sandbox, tour::TourCommand};
 
 /// Manage and inspect Grove: gang-scheduled AI workloads on Kubernetes.
 #[derive(Parser)]
@@ -49,6 +51,11 @@ enum Command {
     Group(GroupCommand),
     Backends(Backends),
     Topology(Topology),
+    #[cfg(feature = "sandbox")]
+    Tour(TourCommand),
+    #[cfg(feature = "sandbox")]
+    #[command(subcommand)]
+    Sandbox(Sandbox),
     Completions(Completions),
 }
 
@@ -72,6 +79,10 @@ impl Cli {
             Command::Group(command) => command.run(&hub),
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),
+            #[cfg(feature = "sandbox")]
+            Command::Tour(command) => command.run(registry),
+            #[cfg(feature = "sandbox")]
+            Command::Sandbox(command) => command.run(),
             Command::Completions(command) => command.run(),
         }
     }

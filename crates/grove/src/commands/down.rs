@@ -40,7 +40,9 @@ impl Down {
         // The lock is released when the process has ended, however it ends.
         while Folder::holder(&folder)?.is_some() {
             if Instant::now() >= end {
-                anstream::eprintln!("grove: process {pid} has not ended after {TIMEOUT:?}; end it with: kill -9 {pid}");
+                anstream::eprintln!(
+                    "grove: process {pid} has not ended after {TIMEOUT:?}; end it with: kill -9 {pid}"
+                );
                 return Ok(Outcome::Findings);
             }
             sleep(PAUSE);

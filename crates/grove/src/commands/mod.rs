@@ -14,8 +14,12 @@ pub(crate) mod operator;
 pub(crate) mod plan;
 pub(crate) mod pod_grouper;
 pub(crate) mod rollout;
+#[cfg(feature = "sandbox")]
+pub(crate) mod sandbox;
 pub(crate) mod status;
 pub(crate) mod topology;
+#[cfg(feature = "sandbox")]
+pub(crate) mod tour;
 #[cfg(feature = "sandbox")]
 pub(crate) mod up;
 pub(crate) mod validate;

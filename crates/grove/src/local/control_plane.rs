@@ -47,7 +47,7 @@ impl ControlPlane {
         })?;
         let handle = serve(listener, server.clone(), options)?;
         let text = kubeconfig(handle.address(), &certificate.authority, "admin", &token, "default");
-        folder.write_private(&folder.kubeconfig(), &text)?;
+        Folder::write_private(&folder.kubeconfig(), &text)?;
         Ok(Self { server, handle, authority: certificate.authority })
     }
 

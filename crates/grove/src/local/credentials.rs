@@ -1,6 +1,7 @@
 //! Certificates of the API server, and kubeconfigs.
 
 use std::{
+    fmt::Write as _,
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
 };
@@ -45,11 +46,22 @@ impl ServerCertificate {
 pub(super) fn random_token() -> io::Result<String> {
     let mut bytes = [0_u8; 32];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no randomness for a token"))?;
-    Ok(bytes.iter().map(|it| format!("{it:02x}")).collect())
+    let mut token = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing into a string does not fail.
+        let _ = write!(token, "{byte:02x}");
+    }
+    Ok(token)
 }
 
 /// A kubeconfig for a user with a token. The certificate of the authority is inside, so that the file works wherever it is copied to.
-pub(super) fn kubeconfig(address: SocketAddr, authority: &str, user: &str, token: &str, namespace: &str) -> String {
+pub(super) fn kubeconfig(
+    address: SocketAddr,
+    authority: &str,
+    user: &str,
+    token: &str,
+    namespace: &str,
+) -> String {
     let authority = k8s_openapi::ByteString(authority.as_bytes().to_vec());
     let config = json!({
         "apiVersion": "v1",

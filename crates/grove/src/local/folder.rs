@@ -36,7 +36,8 @@ impl Folder {
     pub(crate) fn default_path() -> io::Result<PathBuf> {
         let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-        let missing = || io::Error::other("neither XDG_STATE_HOME nor HOME is set; choose a folder with --folder");
+        let missing =
+            || io::Error::other("neither XDG_STATE_HOME nor HOME is set; choose a folder with --folder");
         Ok(state.ok_or_else(missing)?.join(DEFAULT))
     }
 
@@ -85,7 +86,7 @@ impl Folder {
     }
 
     /// Writes a file that only the user may read.
-    pub(super) fn write_private(&self, file: &Path, text: &str) -> io::Result<()> {
+    pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
         let mut file = File::options().create(true).truncate(true).write(true).mode(0o600).open(file)?;
         file.write_all(text.as_bytes())
     }
@@ -99,7 +100,9 @@ impl Folder {
     fn empty(&self) -> io::Result<()> {
         for name in ["kubeconfig", "operator.kubeconfig", "operator.yaml", "env", "ready", "bin/grove"] {
             match fs::remove_file(self.path.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(in_folder(&self.path)(error)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(in_folder(&self.path)(error));
+                }
                 _ => {}
             }
         }
@@ -121,9 +124,13 @@ fn lock_path(folder: &Path) -> PathBuf {
     folder.join("lock")
 }
 
-/// Creates the folder, if need be, for the user alone.
+/// Creates a folder, if need be, for the user alone.
+pub(crate) fn create(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(in_folder(folder))
+}
+
 fn open_lock(folder: &Path) -> io::Result<File> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(in_folder(folder))?;
+    create(folder)?;
     let path = lock_path(folder);
     File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(in_folder(&path))
 }
@@ -167,7 +174,11 @@ mod tests {
         assert!(matches!(Folder::hold(&path).unwrap(), Hold::Held));
         assert_eq!(Folder::holder(&path).unwrap(), Some(own));
         drop(first);
-        assert_eq!(Folder::holder(&path).unwrap(), None, "the number of an ended process may be another's by now");
+        assert_eq!(
+            Folder::holder(&path).unwrap(),
+            None,
+            "the number of an ended process may be another's by now"
+        );
         take(&path);
         fs::remove_dir_all(&path).unwrap();
     }
@@ -178,7 +189,7 @@ mod tests {
         fs::create_dir_all(&path).unwrap();
         fs::write(path.join("notes"), "mine").unwrap();
         let folder = take(&path);
-        folder.write_private(&folder.kubeconfig(), "secret").unwrap();
+        Folder::write_private(&folder.kubeconfig(), "secret").unwrap();
         let mode = fs::metadata(folder.kubeconfig()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         folder.remove().unwrap();

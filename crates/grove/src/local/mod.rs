@@ -14,6 +14,7 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     path::Path,
+    time::Duration,
 };
 
 use grove_api::schema::CRDS;
@@ -29,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::{control_plane::ControlPlane, operator::Operator};
 pub(crate) use self::{
-    folder::{Folder, Hold, kubeconfig, ready},
+    folder::{Folder, Hold, create as create_folder, kubeconfig, ready},
     objects::apply_text,
 };
 
@@ -44,6 +45,8 @@ pub(crate) struct LocalOptions {
     pub(crate) nodes: grove_placement::Cluster,
     /// What the kubelets do where no annotation says otherwise.
     pub(crate) kubelets: KubeletOptions,
+    /// How long a kubelet may be silent before its node is NotReady, and then how long before its pods are replaced.
+    pub(crate) node_grace: Duration,
     /// Port of the API server; 0 for a free one.
     pub(crate) port: u16,
 }
@@ -70,14 +73,14 @@ impl LocalCluster {
         let client = client(&folder.kubeconfig()).await?;
         progress(&format!("API server is listening on {}", control_plane.address()));
 
-        let summary = summary(&options.nodes);
+        let (summary, node_grace) = (summary(&options.nodes), options.node_grace);
         let sandbox = start_sandbox(&client, &control_plane, options);
         sandbox.synced().await;
         progress(&summary);
 
         let crds: Vec<serde_json::Value> = CRDS.iter().map(grove_api::schema::Crd::to_value).collect();
         objects::install_crds(&client, &crds).await?;
-        let operator = Operator::start(registry, &client, &control_plane, &folder).await?;
+        let operator = Operator::start(registry, &client, &control_plane, &folder, node_grace).await?;
         progress("the operator is ready, with its own service account and webhooks");
         Ok(Self { folder, client, control_plane, sandbox, operator })
     }
@@ -109,6 +112,7 @@ impl LocalCluster {
 /// Nodes, kubelets, controllers, the scheduler and the garbage collector.
 fn start_sandbox(client: &Client, control_plane: &ControlPlane, options: LocalOptions) -> Sandbox {
     let controllers = ControllerOptions {
+        node_monitor_grace_period: options.node_grace,
         root_certificate: Some(control_plane.authority().to_owned()),
         ..ControllerOptions::default()
     };

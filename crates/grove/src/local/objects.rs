@@ -12,9 +12,14 @@ use kube::{
     runtime::wait::{await_condition, conditions},
 };
 use serde_json::Value;
+use tokio::time::Instant;
 
 const MANAGER: &str = "grove-up";
-/// A CRD is served within milliseconds; this only ends the wait if something is broken.
+/// What the API server says where a webhook does not answer.
+const WEBHOOK_FAILURE: &str = "failed calling webhook";
+/// Before a webhook is asked again.
+const PAUSE: Duration = Duration::from_millis(20);
+/// CRDs and webhooks are served within milliseconds; this only ends the wait if something is broken.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Creates CRDs, and waits until all are served.
@@ -35,10 +40,18 @@ pub(super) async fn install_crds(client: &Client, definitions: &[Value]) -> io::
 }
 
 /// Applies all objects of a YAML text, in order; those without a namespace go to `namespace`.
+///
+/// The operator tells the API server of its webhooks' certificate a moment after it is ready, so a webhook that fails is asked again.
 pub(crate) async fn apply_text(client: &Client, text: &str, namespace: &str) -> io::Result<()> {
     let documents = manifest::parse(text).map_err(|it| io::Error::other(it.message))?;
+    let end = Instant::now() + TIMEOUT;
     for document in documents {
-        apply(client, &document.value, namespace).await?;
+        while let Err(error) = apply(client, &document.value, namespace).await {
+            if !error.to_string().contains(WEBHOOK_FAILURE) || Instant::now() > end {
+                return Err(error);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
     }
     Ok(())
 }

@@ -52,14 +52,15 @@ impl Operator {
         client: &Client,
         control_plane: &ControlPlane,
         folder: &Folder,
+        node_grace: Duration,
     ) -> io::Result<Self> {
         let [webhooks, health, metrics] = free_ports()?;
         let source = Source {
             name: folder.path().join("operator.yaml").display().to_string(),
-            text: configuration(webhooks, health, metrics),
+            text: configuration([webhooks, health, metrics], node_grace),
         };
         let file = folder.path().join("operator.yaml");
-        folder.write_private(&file, &source.text)?;
+        Folder::write_private(&file, &source.text)?;
         let url = format!("https://{}", SocketAddr::from((Ipv4Addr::LOCALHOST, webhooks)));
         for object in manifests::for_webhook_url(registry, &file, &url)? {
             objects::apply(client, &object, NAMESPACE).await?;
@@ -73,7 +74,7 @@ impl Operator {
             &token,
             NAMESPACE,
         );
-        folder.write_private(&kubeconfig, &text)?;
+        Folder::write_private(&kubeconfig, &text)?;
 
         let mut report = Report::default();
         let loaded = load_configuration(&source, registry, &mut report)
@@ -81,7 +82,7 @@ impl Operator {
         let options = Options { kubeconfig: Some(kubeconfig), ..Options::default() };
         let (registry, (end, ended)) = (registry.clone(), watch::channel(None));
         let task = tokio::spawn(async move {
-            let why = match run_until(&registry, loaded, options, CancellationToken::new()).await {
+            let why = match Box::pin(run_until(&registry, loaded, options, CancellationToken::new())).await {
                 Ok(()) => "it was stopped".to_owned(),
                 Err(error) => error.to_string(),
             };
@@ -121,7 +122,8 @@ impl Drop for Operator {
 }
 
 /// All of it on the loopback interface. There is one operator, so that nobody contends for a lease.
-fn configuration(webhooks: u16, health: u16, metrics: u16) -> String {
+fn configuration([webhooks, health, metrics]: [u16; 3], node_loss: Duration) -> String {
+    let node_loss = node_loss.as_millis().max(1);
     format!(
         "\
 apiVersion: operator.config.grove.io/v1alpha1
@@ -133,6 +135,7 @@ server:
   healthProbes: {{ bindAddress: 127.0.0.1, port: {health} }}
   metrics: {{ bindAddress: 127.0.0.1, port: {metrics} }}
 topologyAwareScheduling: {{ enabled: true }}
+nodeLoss: {{ after: {node_loss}ms, replaceUnitAfter: {node_loss}ms }}
 "
     )
 }
@@ -179,10 +182,14 @@ mod tests {
     #[test]
     fn the_configuration_is_valid() {
         let [webhooks, health, metrics] = free_ports().unwrap();
-        let source = Source { name: "test".to_owned(), text: configuration(webhooks, health, metrics) };
+        let source = Source {
+            name: "test".to_owned(),
+            text: configuration([webhooks, health, metrics], Duration::from_millis(2500)),
+        };
         let mut report = Report::default();
         let loaded = load_configuration(&source, &builtin(), &mut report).unwrap();
         assert!(!loaded.config.leader_election.enabled && loaded.warnings.is_empty());
         assert_eq!(loaded.config.server.webhooks.port, webhooks);
+        assert_eq!(loaded.config.node_loss.after.nanos(), Ok(2_500_000_000));
     }
 }

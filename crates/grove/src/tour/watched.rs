@@ -5,7 +5,7 @@
 pub struct Watched {
     /// PodGangs.
     pub gangs: Vec<Gang>,
-    /// Pods of PodCliqueSets.
+    /// Pods of PodCliqueSets that are not being deleted.
     pub pods: Vec<Pod>,
     /// Nodes.
     pub nodes: Vec<Node>,
@@ -41,7 +41,7 @@ pub struct Pod {
     pub gpus: u32,
     /// Image of its first container.
     pub image: String,
-    /// Whether it is ready, and not being deleted.
+    /// Whether it is ready.
     pub ready: bool,
 }
 

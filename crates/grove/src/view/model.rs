@@ -15,8 +15,10 @@ pub struct Scene {
     pub pods: Vec<PodView>,
     /// Gangs in any order.
     pub gangs: Vec<GangView>,
-    /// What happened, the oldest first. Lines are only ever added.
+    /// What happened, the oldest first. Lines are added at the end; the oldest may be left out.
     pub story: Vec<StoryLine>,
+    /// Lines that were left out at the beginning of the story.
+    pub story_left_out: usize,
     /// What else may be pressed, for the last line: key and what it does.
     pub keys: Vec<(String, String)>,
 }
@@ -130,7 +132,7 @@ impl PodState {
 
 impl StoryLine {
     /// `  4.8 s  text`
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let tenths = self.at.as_millis() / 100;
         format!("{:>4}.{} s  {}", tenths / 10, tenths % 10, clean(&self.text))
     }

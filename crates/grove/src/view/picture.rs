@@ -34,7 +34,11 @@ mod tests {
                 node: Some("n".to_owned()),
                 state: PodState::Ready,
             }],
-            gangs: vec![GangView { name: "s-0".to_owned(), state: GangState::Running, ..GangView::default() }],
+            gangs: vec![GangView {
+                name: "s-0".to_owned(),
+                state: GangState::Running,
+                ..GangView::default()
+            }],
             ..Scene::default()
         };
         let want = ["zone-0", "  rack-0", "  AA··", "", "s-0  running", "  A  s-0-w  1 of 1 ready"];

@@ -15,8 +15,10 @@ impl PlainLines {
         if self.printed == 0 && !scene.title.is_empty() && !scene.story.is_empty() {
             lines.push(clean(&scene.title));
         }
-        lines.extend(scene.story.iter().skip(self.printed).map(super::model::StoryLine::text));
-        self.printed = self.printed.max(scene.story.len());
+        let left_out = scene.story_left_out;
+        let new = scene.story.iter().skip(self.printed.saturating_sub(left_out));
+        lines.extend(new.map(super::model::StoryLine::text));
+        self.printed = self.printed.max(left_out + scene.story.len());
         lines
     }
 }
@@ -43,5 +45,8 @@ mod tests {
         assert_eq!(plain.new_lines(&scene), [""; 0]);
         scene.story.extend([line("b"), line("c")]);
         assert_eq!(plain.new_lines(&scene), ["   1.5 s  b", "   1.5 s  c"]);
+        scene.story = vec![line("c"), line("d")];
+        scene.story_left_out = 2;
+        assert_eq!(plain.new_lines(&scene), ["   1.5 s  d"], "the oldest were left out");
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
 #![cfg(feature = "sandbox")]
 
+mod kubectl;
 mod transcript;
 mod usage;
 

@@ -13,8 +13,8 @@ fn a_cluster_in_the_background_is_used_and_stopped() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("2 racks, 4 nodes, 32 GPUs, all simulated"), "{}", text(&output));
 
-    let topology = grove(&["topology", "--kubeconfig", &kubeconfig]);
-    assert_eq!(topology.status.code(), Some(0), "{}", text(&topology));
+    let status = grove(&["status", "--kubeconfig", &kubeconfig]);
+    assert!(text(&status).contains("no PodCliqueSet"), "{}", text(&status));
 
     let second = up(&folder, &["--empty"]);
     assert_eq!(second.status.code(), Some(1));
@@ -49,7 +49,10 @@ fn unusable_input_ends_with_2_and_the_remedy() {
         (&["--topology", "rakcs=2"], "rakcs"),
         (&["--topology", "racks=0"], "racks"),
         (&["--sample", "no-such-file.yaml"], "no-such-file.yaml"),
-        (&["--sample", "samples/grouping-rule.yaml"], "has no PodCliqueSet; start an empty cluster with --empty"),
+        (
+            &["--sample", "samples/grouping-rule.yaml"],
+            "has no PodCliqueSet; start an empty cluster with --empty",
+        ),
         (&["--empty", "--exit-when-ready"], "cannot be used with"),
     ];
     for (arguments, want) in rows {

@@ -11,7 +11,7 @@ pub(super) mod follow;
 mod overview;
 pub(super) mod read;
 pub(super) mod reasons;
-pub(super) mod screen;
+pub(crate) mod screen;
 pub(super) mod seen;
 mod target;
 mod text;

@@ -270,7 +270,7 @@ fn roles(seen: &Seen, set: &PodCliqueSet) -> Vec<Role> {
 }
 
 /// What a gang waits for: of all that its conditions say, what comes first.
-pub(super) fn awaited(conditions: &[Condition]) -> String {
+pub(crate) fn awaited(conditions: &[Condition]) -> String {
     let says = |type_: &str, status: &str| condition(conditions, type_).filter(|it| it.status == status);
     if let Some(refused) = says(names::REPLICA_FAILURE, "True") {
         return format!("pods cannot be created: {}", refused.message);
@@ -312,7 +312,7 @@ fn notes(set: &PodCliqueSet) -> Vec<String> {
     notes
 }
 
-pub(in crate::commands) fn condition<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
+pub(crate) fn condition<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
     conditions.iter().find(|it| it.type_ == type_)
 }
 

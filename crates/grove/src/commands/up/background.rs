@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Starts this program again with `arguments`, and waits until its cluster is ready.
 pub(super) fn start(folder: &Path, arguments: &[String]) -> io::Result<Outcome> {
-    fs::create_dir_all(folder)?;
+    local::create_folder(folder)?;
     let ready = local::ready(folder);
     match fs::remove_file(&ready) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -40,7 +40,10 @@ pub(super) fn start(folder: &Path, arguments: &[String]) -> io::Result<Outcome> 
     let printed = fs::read_to_string(&path)?;
     if is_up {
         anstream::print!("{printed}");
-        anstream::println!("It runs in the background; stop it with: grove down --folder {}", folder.display());
+        anstream::println!(
+            "It runs in the background; stop it with: grove down --folder {}",
+            folder.display()
+        );
         return Ok(Outcome::Success);
     }
     anstream::eprint!("{printed}");

@@ -31,9 +31,6 @@ use crate::{
 /// Where the sample goes if it names no namespace.
 const NAMESPACE: &str = "default";
 const LOG: &str = "grove.log";
-/// The operator tells the API server of its certificate when it starts; a write may come before that.
-const ADMISSION_TIMEOUT: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(20);
 /// After this, the user is told how to find out more; with --exit-when-ready it is a failure.
 const READY_TIMEOUT: Duration = Duration::from_mins(2);
 
@@ -65,6 +62,10 @@ pub(crate) struct Up {
     /// How long simulated images take to be pulled, and containers to become ready.
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = crate::commands::operator::duration)]
     start_delay: Duration,
+
+    /// How long a kubelet may be silent before its node is NotReady, and then how long before its pods are replaced.
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = crate::commands::operator::duration)]
+    node_grace: Duration,
 
     /// Port of the API server on 127.0.0.1 [default: a free one].
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
@@ -115,6 +116,7 @@ impl Up {
                 ready_after: self.start_delay,
                 ..KubeletOptions::default()
             },
+            node_grace: self.node_grace,
             port: self.port,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -131,6 +133,7 @@ impl Up {
             format!("--folder={}", folder.display()),
             format!("--topology={}", self.topology),
             format!("--start-delay={}ms", self.start_delay.as_millis()),
+            format!("--node-grace={}ms", self.node_grace.as_millis()),
             format!("--port={}", self.port),
         ];
         arguments.extend(self.sample.iter().map(|it| format!("--sample={}", it.display())));
@@ -176,7 +179,7 @@ impl Up {
         let (client, folder) = (cluster.client(), cluster.folder());
         let advice = advice::prepare(folder, sample)?;
         if let Some(sample) = sample {
-            admitted(client, &sample.text).await?;
+            apply_text(client, &sample.text, NAMESPACE).await?;
             show.say(&format!("PodCliqueSet {} applied, from {}", sample.set, sample.source));
         }
         let mut follower = Follower::start(client.clone(), None);
@@ -219,19 +222,6 @@ impl Up {
 fn started(folder: &Folder, advice: &[String], show: &Show) -> io::Result<()> {
     show.print(advice);
     folder.note_ready()
-}
-
-/// Applies a sample. The operator tells the API server of its certificate a moment after it is ready.
-async fn admitted(client: &kube::Client, text: &str) -> io::Result<()> {
-    let end = Instant::now() + ADMISSION_TIMEOUT;
-    loop {
-        match apply_text(client, text, NAMESPACE).await {
-            Err(error) if error.to_string().contains("failed calling webhook") && Instant::now() < end => {
-                tokio::time::sleep(PAUSE).await;
-            }
-            result => return result,
-        }
-    }
 }
 
 /// The second of two is refused, and says where the first one is.

@@ -38,18 +38,18 @@ impl Sample {
     }
 
     pub(super) fn of(source: Source) -> io::Result<Self> {
-        let invalid = |why: String| {
-            io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {why}", source.name))
-        };
+        let invalid =
+            |why: String| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {why}", source.name));
         let documents = manifest::parse(&source.text).map_err(|it| invalid(it.message))?;
         let set = documents.iter().find(|it| it.value["kind"] == "PodCliqueSet");
         let set = set.ok_or_else(|| {
-            invalid("has no PodCliqueSet; start an empty cluster with --empty and use kubectl apply".to_owned())
+            invalid(
+                "has no PodCliqueSet; start an empty cluster with --empty and use kubectl apply".to_owned(),
+            )
         })?;
         let set: Result<PodCliqueSet, _> = serde_json::from_value(set.value.clone());
-        let mut set = set.map_err(|it| {
-            invalid(format!("{it}; check it with: grove validate -f {}", source.name))
-        })?;
+        let mut set =
+            set.map_err(|it| invalid(format!("{it}; check it with: grove validate -f {}", source.name)))?;
         default_pod_clique_set(&mut set, None);
         let (name, template) = (set.name_any(), &set.spec.template);
         let count = |it: Option<i32>| it.and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
@@ -59,7 +59,8 @@ impl Sample {
         let group = template.scaling_groups.first();
         Ok(Self {
             pods: each.saturating_mul(count(Some(set.spec.replicas))),
-            group: group.map(|it| (names::scaling_group(&name, 0, &it.name), count(it.replicas).saturating_mul(2))),
+            group: group
+                .map(|it| (names::scaling_group(&name, 0, &it.name), count(it.replicas).saturating_mul(2))),
             namespace: set.namespace(),
             set: name,
             text: source.text,
@@ -67,12 +68,13 @@ impl Sample {
         })
     }
 
-    /// Whether all pods of the set are ready.
+    /// Whether all pods of the set are ready, and the status of its gangs says so.
     pub(super) fn is_ready(&self, snapshot: &Snapshot) -> bool {
         let namespace = self.namespace.as_deref().unwrap_or(NAMESPACE);
         let pods = snapshot.pods.iter().filter(|it| it.set == self.set && it.namespace == namespace);
         let (ready, waiting): (Vec<&Pod>, Vec<&Pod>) = pods.partition(|it| it.is_available());
-        waiting.is_empty() && ready.len() >= self.pods
+        let mut gangs = snapshot.gangs.iter().filter(|it| it.set == self.set && it.namespace == namespace);
+        waiting.is_empty() && ready.len() >= self.pods && gangs.all(|it| it.running)
     }
 }
 
@@ -95,7 +97,10 @@ mod tests {
     #[test]
     fn a_manifest_that_cannot_be_shown_is_refused_with_the_remedy() {
         let refused = |text: &str| Sample::of(source(text)).unwrap_err().to_string();
-        assert!(refused("kind: Pod\n").contains("set.yaml: has no PodCliqueSet; start an empty cluster with --empty"));
+        assert!(
+            refused("kind: Pod\n")
+                .contains("set.yaml: has no PodCliqueSet; start an empty cluster with --empty")
+        );
         let wrong = "apiVersion: grove.io/v1alpha1\nkind: PodCliqueSet\nspec: { replicas: many }\n";
         assert!(refused(wrong).contains("grove validate -f set.yaml"), "{}", refused(wrong));
         assert!(refused("a: [").starts_with("set.yaml: "));

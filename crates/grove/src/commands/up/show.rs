@@ -60,7 +60,8 @@ impl Show {
         let Some(screen) = Screen::open()? else { return Ok(()) };
         self.scene.title = title;
         let (scenes, drawn) = watch::channel(self.scene.clone());
-        self.screen = Some(Drawing { scenes, thread: tokio::task::spawn_blocking(move || draw(screen, drawn)) });
+        self.screen =
+            Some(Drawing { scenes, thread: tokio::task::spawn_blocking(move || draw(screen, drawn)) });
         Ok(())
     }
 
@@ -71,7 +72,7 @@ impl Show {
         self.events.fill(&mut self.scene);
         match &self.screen {
             Some(drawing) => drop(drawing.scenes.send_replace(self.scene.clone())),
-            None => self.lines.new_lines(&self.scene).iter().for_each(|it| anstream::println!("{it}")),
+            None => print(&self.lines.new_lines(&self.scene)),
         }
     }
 
@@ -79,7 +80,7 @@ impl Show {
     pub(super) fn picture(&self) {
         if self.screen.is_none() {
             anstream::println!();
-            picture(&self.scene, WIDTH).iter().for_each(|it| anstream::println!("{it}"));
+            print(&picture(&self.scene, WIDTH));
         }
     }
 
@@ -87,7 +88,7 @@ impl Show {
     pub(super) fn print(&self, lines: &[String]) {
         if self.screen.is_none() {
             anstream::println!();
-            lines.iter().for_each(|it| anstream::println!("{it}"));
+            print(lines);
         }
     }
 
@@ -108,6 +109,12 @@ impl Show {
                 drop(thread.await);
             }
         }
+    }
+}
+
+fn print(lines: &[String]) {
+    for line in lines {
+        anstream::println!("{line}");
     }
 }
 

@@ -47,6 +47,7 @@ fn scene() -> Scene {
             gang("b", GangState::Waiting, "needs 16 GPUs in one rack"),
         ],
         story: vec![line(1, "the cluster is up", Tone::Plain), line(2, "gang a is scheduled", Tone::Good)],
+        story_left_out: 0,
         keys: vec![("l".to_owned(), "lose a node".to_owned())],
     }
 }
