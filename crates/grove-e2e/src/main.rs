@@ -1,4 +1,4 @@
-//! The harness on the command line; `make up`, `make cluster-up`, `make cluster-down` and `make e2e` call it.
+//! The harness on the command line; `make up-real`, `make cluster-up`, `make cluster-down` and `make e2e` call it.
 
 use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use grove_e2e::{
     bench::{self, BenchOptions},
-    cluster::{self, Cluster, Detached, Gates, Options, Programs, Scheduler},
+    cluster::{self, Cluster, Detached, Gates, Options, Programs, Scheduler, Simulated},
     nodes::Hall,
     scenario::{self, Selection},
     scenarios,
@@ -76,6 +76,9 @@ enum Command {
         /// Where more than three failed, none is run again.
         #[arg(long, value_name = "N", default_value_t = 0)]
         retry: u8,
+        /// Run what can be run on simulated clusters, each in one process, instead of real ones.
+        #[arg(long, conflicts_with_all = ["full", "compat"])]
+        sandbox: bool,
         /// Run scenarios on other projects' files, from the folder CORPUS.
         #[arg(long)]
         compat: bool,
@@ -87,6 +90,19 @@ enum Command {
     Bench(BenchOptions),
     /// Upgrade and downgrade the operator under running pods and check that none is disturbed.
     Upgrade(UpgradeOptions),
+    /// Serves a simulated cluster; internal.
+    #[command(hide = true)]
+    Sandbox {
+        /// Folder with its certificates.
+        #[arg(long)]
+        folder: PathBuf,
+        /// Port of the API server.
+        #[arg(long)]
+        port: u16,
+        /// Without the scheduler.
+        #[arg(long)]
+        no_scheduler: bool,
+    },
     /// Holds processes for another harness; internal.
     #[command(hide = true)]
     Reaper,
@@ -142,8 +158,11 @@ async fn run(command: Command) -> Result<bool> {
             }
             let programs = Programs::find(scheduler.name()).await?;
             let kubectl = programs.get("kubernetes", "kubectl");
-            let cluster =
-                Cluster::start(Options { folder: folder.clone(), gates, scheduler }, programs).await?;
+            let cluster = Cluster::start(
+                Options { folder: folder.clone(), gates, scheduler, simulated: Simulated::Nodes },
+                programs,
+            )
+            .await?;
             Hall::racks(racks).nodes(nodes).gpus(gpus).create(&cluster.client, scheduler).await?;
             Detached::here(&folder, cluster.kubeconfig.clone(), kubectl)?;
             if let Some(here) = cluster::detached(&folder) {
@@ -160,15 +179,19 @@ async fn run(command: Command) -> Result<bool> {
             }
             Ok(true)
         }
-        Command::Run { only, schedulers, full, compat, folder, clusters, record, retry } => {
+        Command::Run { only, schedulers, full, sandbox, compat, folder, clusters, record, retry } => {
             let schedulers: BTreeSet<Scheduler> = schedulers.into_iter().collect();
             let whole = full && only.is_empty() && !compat && schedulers.len() == 3;
             let (folder, clusters) = (std::path::absolute(folder)?, usize::from(clusters));
-            let selection = Selection { only, schedulers, full, folder, clusters, whole, record, retry };
+            let selection =
+                Selection { only, schedulers, full, sandbox, folder, clusters, whole, record, retry };
             scenario::run(if compat { scenarios::COMPAT } else { scenarios::ALL }, &selection).await
         }
         Command::Bench(options) => bench::run(options).await.map(|()| true),
         Command::Upgrade(options) => upgrade::run(options).await,
+        Command::Sandbox { folder, port, no_scheduler } => {
+            cluster::serve_sandbox(&folder, port, !no_scheduler, until_told_to_stop()).await.map(|()| true)
+        }
         Command::Reaper => Ok(true),
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 use self::{figures::Figures, machine::Machine};
-use crate::cluster::{Cluster, Gates, Options, Programs, Scheduler};
+use crate::cluster::{Cluster, Gates, Options, Programs, Scheduler, Simulated};
 
 /// What a simulated node takes at most.
 const PODS_PER_NODE: usize = 110;
@@ -161,7 +161,8 @@ async fn on_cluster(folder: &Path, options: &BenchOptions, writer: Writer) -> Re
     let programs = Programs::find(scheduler.name()).await?;
     let machine = Machine::now();
     // All features on, as users of the stock scheduler have them: plain pods do not pay for them.
-    let cluster_options = Options { folder: cluster_folder.clone(), gates: Gates::All, scheduler };
+    let cluster_options =
+        Options { folder: cluster_folder.clone(), gates: Gates::All, scheduler, simulated: Simulated::Nodes };
     let cluster = Cluster::start(cluster_options, programs).await?;
     let measured = measure(&cluster, options, machine, writer).await;
     let stopped = cluster.stop().await;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use anyhow::Result;
 
-use super::{gates::Gates, ports::Ports, programs::Programs, reaper::Command};
+use super::{Simulated, gates::Gates, ports::Ports, programs::Programs, reaper::Command};
 
 /// Who asked for what, without bodies: enough to count writes, and to know what the operator's account needs. Of
 /// everybody else, reads and heartbeats are left out.
@@ -43,6 +43,9 @@ impl Plane {
     pub(super) fn write_files(&self) -> Result<()> {
         fs::write(self.folder.join("audit-policy.yaml"), AUDIT_POLICY)?;
         fs::write(self.folder.join("scheduler.yaml"), SCHEDULER_CONFIGURATION)?;
+        let json = SCHEDULER_CONFIGURATION
+            .replace("scheduler.kubeconfig,", "admin.kubeconfig, contentType: application/json,");
+        fs::write(self.folder.join("json-scheduler.yaml"), json)?;
         fs::write(self.folder.join("stages.yaml"), STAGES)?;
         Ok(())
     }
@@ -107,6 +110,19 @@ impl Plane {
         self.command("kube-apiserver", programs.get("kubernetes", "kube-apiserver"), &arguments)
     }
 
+    /// All of it in one program, simulated.
+    pub(super) fn sandbox(&self, simulated: Simulated) -> Result<Command> {
+        let mut arguments = vec![
+            "sandbox".to_owned(),
+            format!("--folder={}", self.folder.display()),
+            format!("--port={}", self.ports.api),
+        ];
+        if simulated == Simulated::AllButScheduler {
+            arguments.push("--no-scheduler".to_owned());
+        }
+        Ok(self.command("sandbox", std::env::current_exe()?, &arguments))
+    }
+
     pub(super) fn controller_manager(&self, programs: &Programs) -> Command {
         let arguments = [
             "--kubeconfig=controller-manager.kubeconfig".to_owned(),
@@ -138,10 +154,20 @@ impl Plane {
     }
 
     pub(super) fn scheduler(&self, programs: &Programs) -> Command {
+        self.scheduler_with(programs, "scheduler")
+    }
+
+    /// For an API server that speaks JSON alone, and has no role for it.
+    pub(super) fn json_scheduler(&self, programs: &Programs) -> Command {
+        self.scheduler_with(programs, "json-scheduler")
+    }
+
+    fn scheduler_with(&self, programs: &Programs, configuration: &str) -> Command {
+        let user = if configuration == "scheduler" { "scheduler" } else { "admin" };
         let arguments = [
-            "--config=scheduler.yaml".to_owned(),
-            "--authentication-kubeconfig=scheduler.kubeconfig".to_owned(),
-            "--authorization-kubeconfig=scheduler.kubeconfig".to_owned(),
+            format!("--config={configuration}.yaml"),
+            format!("--authentication-kubeconfig={user}.kubeconfig"),
+            format!("--authorization-kubeconfig={user}.kubeconfig"),
             "--bind-address=127.0.0.1".to_owned(),
             format!("--secure-port={}", self.ports.scheduler),
             format!("--feature-gates={}", self.gates.scheduler()),

@@ -10,6 +10,7 @@ mod pki;
 mod ports;
 mod programs;
 mod reaper;
+mod sandbox;
 mod schedulers;
 mod state;
 
@@ -34,6 +35,7 @@ pub use self::{
     link::Link,
     programs::{Programs, repository},
     reaper::{Command, Process, Reaper, reap},
+    sandbox::serve_sandbox,
     schedulers::Scheduler,
     state::{Detached, detached},
 };
@@ -50,6 +52,27 @@ pub struct Options {
     pub gates: Gates,
     /// Which scheduler runs besides the stock one.
     pub scheduler: Scheduler,
+    /// What of it is not Kubernetes' own.
+    pub simulated: Simulated,
+}
+
+/// What of a cluster is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Simulated {
+    /// Nodes and kubelets, by kwok.
+    #[default]
+    Nodes,
+    /// All of it, in one program.
+    All,
+    /// All of it, but with the scheduler of Kubernetes.
+    AllButScheduler,
+}
+
+impl Options {
+    /// Whether it is one program instead of Kubernetes'.
+    pub fn is_sandbox(&self) -> bool {
+        self.simulated != Simulated::Nodes
+    }
 }
 
 /// A running cluster. Its processes end when it is dropped, and also when this process is killed.
@@ -92,6 +115,15 @@ impl Cluster {
             gates: cluster.options.gates,
         };
         plane.write_files()?;
+        if cluster.options.is_sandbox() {
+            cluster.run(plane.sandbox(cluster.options.simulated)?).await?;
+            cluster.until_ready().await?;
+            if cluster.options.simulated == Simulated::AllButScheduler {
+                cluster.run(plane.json_scheduler(&cluster.programs)).await?;
+            }
+            cluster.until_service_account().await?;
+            return Ok(cluster);
+        }
         cluster.run(plane.etcd(&cluster.programs)).await?;
         cluster.run(plane.api_server(&cluster.programs)).await?;
         cluster.until_ready().await?;

@@ -31,6 +31,11 @@ impl Programs {
         Ok(Self(folders.map(|(module, folder)| (module.to_owned(), folder.into())).collect()))
     }
 
+    /// None are needed.
+    pub fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
     /// The program `name` of `module`.
     pub fn get(&self, module: &str, name: &str) -> PathBuf {
         self.folder(module).join(name)

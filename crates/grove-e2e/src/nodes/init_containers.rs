@@ -37,7 +37,8 @@ const RESTART: Duration = Duration::from_millis(500);
 
 /// Runs init containers for as long as it lives.
 pub struct InitContainers {
-    task: tokio::task::JoinHandle<()>,
+    /// None on a simulated cluster, whose kubelets run such containers themselves.
+    task: Option<tokio::task::JoinHandle<()>>,
 }
 
 impl InitContainers {
@@ -61,13 +62,13 @@ impl InitContainers {
             folder: cluster.options.folder.join("init"),
             log: cluster.options.folder.join("log"),
         };
-        Self { task: tokio::spawn(runner.watch()) }
+        Self { task: (!cluster.options.is_sandbox()).then(|| tokio::spawn(runner.watch())) }
     }
 }
 
 impl Drop for InitContainers {
     fn drop(&mut self) {
-        self.task.abort();
+        self.task.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }
 
@@ -80,8 +81,17 @@ struct Runner {
     log: PathBuf,
 }
 
-/// The newest state of each pod whose container runs, by UID.
-type Current = Arc<Mutex<BTreeMap<String, Pod>>>;
+/// A pod that waits, or has waited.
+struct Waiting {
+    /// Its newest state in which it waits.
+    pod: Pod,
+    /// Whether the API server was told, or is being told, that its container has succeeded. kwok may play the stage that creates a
+    /// pod once more, from a state that is older than that, and thereby undo it: such a pod waits again.
+    is_reported: bool,
+}
+
+/// By UID.
+type Current = Arc<Mutex<BTreeMap<String, Waiting>>>;
 
 impl Runner {
     async fn watch(self) {
@@ -99,7 +109,8 @@ impl Runner {
                     if let Err(error) = pod_files::write(&pod, &self.folder.join(&uid)) {
                         anstream::eprintln!("downward API files of {}: {error:#}", pod.name_any());
                     }
-                    if current_pods.insert(uid.clone(), pod).is_none() {
+                    let before = current_pods.insert(uid.clone(), Waiting { pod, is_reported: false });
+                    if before.is_none_or(|it| it.is_reported) {
                         let (runner, current) = (self.clone(), Arc::clone(&current));
                         running.spawn(async move { runner.run(&uid, &current).await });
                     }
@@ -112,19 +123,29 @@ impl Runner {
 
     /// Runs the container of one pod until it succeeds or the pod is gone.
     async fn run(&self, uid: &str, current: &Current) {
-        let pod_now = || current.lock().unwrap_or_else(PoisonError::into_inner).get(uid).cloned();
+        let pod_now =
+            || current.lock().unwrap_or_else(PoisonError::into_inner).get(uid).map(|it| it.pod.clone());
+        let reported = |is_reported: bool| {
+            let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+            current.get_mut(uid).into_iter().for_each(|it| it.is_reported = is_reported);
+        };
         let mut restarts = 0;
         while let Some(pod) = pod_now() {
             let result = async {
                 let container = init_container(&pod).context("no init container of ours")?;
                 let code = self.reaper.complete(self.command(&pod, container)?).await?.unwrap_or(-1);
+                // Before the report: what comes after it may undo it.
+                reported(code == 0);
                 self.report(&pod, container, code, restarts).await?;
                 Ok::<i32, anyhow::Error>(code)
             };
             match result.await {
                 Ok(0) => return,
                 Ok(_) => {}
-                Err(error) => anstream::eprintln!("init container of {}: {error:#}", pod.name_any()),
+                Err(error) => {
+                    anstream::eprintln!("init container of {}: {error:#}", pod.name_any());
+                    reported(false);
+                }
             }
             restarts += 1;
             tokio::time::sleep(RESTART).await;

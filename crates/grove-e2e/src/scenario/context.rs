@@ -44,7 +44,7 @@ pub struct Context {
 
 impl Context {
     /// A context over `cluster`, without a namespace yet.
-    pub(super) async fn new(cluster: Cluster) -> Result<Self> {
+    pub(crate) async fn new(cluster: Cluster) -> Result<Self> {
         let log = WatchLog::open(cluster.client.clone()).await;
         let words = Words::open(cluster.client.clone());
         let last_change = Mutex::new(Timestamp::now());
@@ -52,7 +52,7 @@ impl Context {
     }
 
     /// Begins a scenario: a namespace of its own.
-    pub(super) async fn begin(&mut self, name: &str) -> Result<()> {
+    pub(crate) async fn begin(&mut self, name: &str) -> Result<()> {
         self.namespace = name.replace('_', "-");
         let namespace: Namespace = serde_json::from_value(json!({ "metadata": { "name": self.namespace } }))?;
         Api::all(self.client()).create(&PostParams::default(), &namespace).await?;

@@ -1,4 +1,5 @@
-//! What `make e2e` leaves to `make e2e-full`: `e2e/full-only.txt`, one line each: cluster, scenario, reason.
+//! Where scenarios run. What `make e2e` leaves to `make e2e-full` is in `e2e/full-only.txt`, one line each: cluster, scenario, reason.
+//! What does not run on simulated clusters is in `e2e/real-only.txt`: scenario, or the beginning of several and a `*`, and the reason.
 
 /// The checked-in list.
 const LIST: &str = include_str!("../../../../e2e/full-only.txt");
@@ -6,6 +7,17 @@ const LIST: &str = include_str!("../../../../e2e/full-only.txt");
 /// Whether `scenario` on the cluster called `cluster` is run by `make e2e-full` alone.
 pub(super) fn is_full_only(cluster: &str, scenario: &str) -> bool {
     parse(LIST).any(|it| it == (cluster, scenario))
+}
+
+/// What needs a real control plane.
+const REAL_ONLY: &str = include_str!("../../../../e2e/real-only.txt");
+
+/// Whether `scenario` does not run on simulated clusters.
+pub(super) fn needs_real(scenario: &str) -> bool {
+    parse(REAL_ONLY).any(|(name, _)| match name.strip_suffix('*') {
+        Some(prefix) => scenario.starts_with(prefix),
+        None => scenario == name,
+    })
 }
 
 fn parse(list: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -46,6 +58,19 @@ mod tests {
         }
         let lines: Vec<_> = parse(LIST).collect();
         assert_eq!(lines.len(), lines.iter().collect::<BTreeSet<_>>().len(), "a line is there twice");
+    }
+
+    /// A line that names nothing would hide that a scenario was renamed.
+    #[test]
+    fn what_needs_a_real_control_plane_exists() {
+        let runs = runs();
+        for (name, _) in parse(REAL_ONLY) {
+            let prefix = name.trim_end_matches('*');
+            let known =
+                runs.iter().any(|it| if prefix == name { it.1 == name } else { it.1.starts_with(prefix) });
+            assert!(known, "e2e/real-only.txt: there is no {name}");
+        }
+        assert!(needs_real("rig_lost_node") && !needs_real("updates_ru7"));
     }
 
     /// The quick tier misses nothing but variants: each area runs on every scheduler for which it has a scenario.

@@ -72,6 +72,9 @@ const TABLE: &[Scenario] = &[
     Scenario::on_kube("rig_two_clusters_side_by_side", |context| {
         Box::pin(rig::two_clusters_side_by_side(context))
     }),
+    Scenario::on_kube("rig_kube_scheduler_on_the_sandbox", |context| {
+        Box::pin(rig::kube_scheduler_on_the_sandbox(context))
+    }),
     Scenario::on_kube("rig_killed_harness_leaves_nothing", |context| {
         Box::pin(rig::killed_harness_leaves_nothing(context))
     }),

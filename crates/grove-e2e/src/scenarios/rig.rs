@@ -11,12 +11,13 @@ use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
     Api,
-    api::{DeleteParams, PostParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 
+use super::gang;
 use crate::{
-    cluster::{Cluster, Options, client, detached},
+    cluster::{Cluster, Options, Simulated, client, detached},
     nodes::{Hall, INIT_CONTAINER, InitContainers, node_name},
     scenario::{Context, DEADLINE, PodState, eventually},
 };
@@ -131,7 +132,18 @@ pub(super) async fn init_containers_run_for_real(context: &mut Context) -> Resul
     context.annotate_pod("waits", "go", "yes").await?;
     let pods = context.expect("the pod that waited is ready", |pods| ready(pods, "waits")).await?;
     ensure!(!ready(&pods, "fails"), "a pod whose init container fails is ready");
-    Ok(())
+
+    // What kwok does where it creates a pod a second time, from a state that is older than the report.
+    let conditions = ["Initialized", "Ready"].map(|it| json!({ "type": it, "status": "False" }));
+    let waits_again = json!({ "status": { "phase": "Pending", "conditions": conditions } });
+    api.patch_status("waits", &PatchParams::default(), &Patch::Strategic(&waits_again)).await?;
+    eventually("the pod that waits again is ready", DEADLINE, || async {
+        let status = api.get("waits").await?.status.unwrap_or_default();
+        let conditions = status.conditions.unwrap_or_default();
+        ensure!(conditions.iter().any(|it| it.type_ == "Ready" && it.status == "True"), "{conditions:?}");
+        Ok(())
+    })
+    .await
 }
 
 /// Two clusters do not know of each other, and one goes on when the other ends.
@@ -149,6 +161,17 @@ pub(super) async fn two_clusters_side_by_side(context: &mut Context) -> Result<(
     ensure!(there.get("mark").await.is_err(), "the second cluster still answers");
     here.get("mark").await.context("the first cluster went with the second")?;
     Ok(())
+}
+
+/// Kubernetes' own scheduler, as it is released, places a gang on the API server, the nodes and the controllers of the sandbox.
+pub(super) async fn kube_scheduler_on_the_sandbox(context: &mut Context) -> Result<()> {
+    let folder = context.cluster.options.folder.join("sandbox");
+    let options =
+        Options { folder, simulated: Simulated::AllButScheduler, ..context.cluster.options.clone() };
+    let mut sandbox = Context::new(Cluster::start(options, context.cluster.programs.clone()).await?).await?;
+    sandbox.begin("gang").await?;
+    gang::hierarchy_in_one_rack(&mut sandbox).await?;
+    sandbox.cluster.stop().await
 }
 
 /// SIGKILL of a harness in the middle leaves no process and no port.

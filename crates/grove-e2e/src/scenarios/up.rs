@@ -1,4 +1,4 @@
-//! `make up` as a person meets it: what it shows, what can be done with it, and that nothing of it stays.
+//! `make up-real` as a person meets it: what it shows, what can be done with it, and that nothing of it stays.
 
 use std::{
     net::TcpStream,
@@ -105,10 +105,9 @@ async fn status_is_told(up: &mut Program, folder: &Path) -> Result<()> {
     eventually("the status is told", DEADLINE, || async {
         let shown = output("grove", &["status", "chat", "--kubeconfig", &kubeconfig]).await?;
         let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-        ensure!(
-            shown.status.success() && text.contains("chat-0-prefill           2 of 2   2"),
-            "status says: {text}"
-        );
+        let words = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+        let is_told = words.into_iter().any(|it| it == "chat-0-prefill chat-0 2 of 2 2");
+        ensure!(shown.status.success() && is_told, "status says: {text}");
         Ok(())
     })
     .await?;

@@ -1,4 +1,4 @@
-//! Everything that `make up` prints, in its order. It knows nodes and pods, and nothing of how a cluster is made: whatever
+//! Everything that `make up-real` prints, in its order. It knows nodes and pods, and nothing of how a cluster is made: whatever
 //! starts one may use it.
 
 use std::{

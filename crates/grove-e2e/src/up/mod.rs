@@ -1,4 +1,4 @@
-//! `make up`: a cluster, the operator and a sample, what happens to its pods, and a picture of where they are.
+//! `make up-real`: a cluster, the operator and a sample, what happens to its pods, and a picture of where they are.
 //!
 //! Here is how it is started and ended. What is printed is in `front`, with `story` and `picture`, which know nothing of
 //! this: nodes and pods come to them as `view` has them.
@@ -33,7 +33,7 @@ use self::{
     view::{NodeView, PodView},
 };
 use crate::{
-    cluster::{Cluster, Gates, Options, Programs, Scheduler, repository},
+    cluster::{Cluster, Gates, Options, Programs, Scheduler, Simulated, repository},
     nodes::{Hall, INIT_CONTAINER, InitContainers},
     objects,
     operator::{Operator, OperatorOptions},
@@ -68,7 +68,7 @@ pub struct UpOptions {
     #[arg(long, default_value_t = 8)]
     gpus: usize,
     /// Folder for its files.
-    #[arg(long, default_value = "target/up")]
+    #[arg(long, default_value = "target/up-real")]
     folder: PathBuf,
 }
 
@@ -132,8 +132,11 @@ impl Show {
         let began = Instant::now();
         let kubectl = programs.get("kubernetes", "kubectl");
         let (gates, scheduler) = (Gates::All, Scheduler::Kube);
-        let cluster =
-            Cluster::start(Options { folder: folder.to_owned(), gates, scheduler }, programs).await?;
+        let cluster = Cluster::start(
+            Options { folder: folder.to_owned(), gates, scheduler, simulated: Simulated::Nodes },
+            programs,
+        )
+        .await?;
         let client = cluster.client.clone();
         Hall::racks(options.racks).nodes(options.nodes).gpus(options.gpus).create(&client, scheduler).await?;
         let nodes = nodes(&client).await?;

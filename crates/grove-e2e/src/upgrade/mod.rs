@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result};
 
 use self::build::Build;
 use crate::{
-    cluster::{Cluster, Gates, Options, Programs, Scheduler},
+    cluster::{Cluster, Gates, Options, Programs, Scheduler, Simulated},
     nodes::Hall,
     operator::{Operator, OperatorOptions},
 };
@@ -61,7 +61,12 @@ async fn on_cluster(
     here: &Build,
 ) -> Result<bool> {
     let programs = Programs::find(Scheduler::Kube.name()).await?;
-    let options = Options { folder: folder.to_owned(), gates: Gates::All, scheduler: Scheduler::Kube };
+    let options = Options {
+        folder: folder.to_owned(),
+        gates: Gates::All,
+        scheduler: Scheduler::Kube,
+        simulated: Simulated::Nodes,
+    };
     let cluster = Cluster::start(options, programs).await?;
     let exchanged = exchange(&cluster, replicas, made, before, here).await;
     let stopped = cluster.stop().await;

@@ -81,6 +81,7 @@ async fn of_operator(context: &Context, client: &Client) -> Result<()> {
     let told = json!({ "metadata": { "annotations": { "grove.io/parents-ready": "true" } } });
     for allowed in [
         told.clone(),
+        json!({ "metadata": { "annotations": { "pod-group-name": "pg-a-0-uid" } } }),
         json!({ "spec": { "schedulingGates": [{ "name": "example.com/mine" }] } }),
         json!({ "spec": { "schedulingGates": [{ "name": "example.com/mine" }], "nodeSelector": { "zone": "a" } } }),
     ] {
