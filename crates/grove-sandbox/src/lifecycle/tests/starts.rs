@@ -36,6 +36,21 @@ fn delays_add_up_to_the_millisecond() {
     assert_eq!(pod.condition("PodReadyToStartContainers").status, "True");
 }
 
+/// All of it within one second, which is all that the status tells of.
+#[test]
+fn short_delays_add_up_too() {
+    let mut pod = Played::annotated(json!({
+        "sandbox.grove.io/pull-after": "50ms",
+        "sandbox.grove.io/ready-after": "100ms",
+    }));
+    pod.until(149);
+    assert!(!pod.is_ready());
+    pod.until(150);
+    assert!(pod.is_ready());
+    let at: Vec<i64> = pod.writes.iter().map(|it| it.0).collect();
+    assert_eq!(at, [0, 50, 150]);
+}
+
 #[test]
 fn a_restarted_kubelet_goes_on_where_the_last_one_was() {
     let mut pod = Played::annotated(json!({ "e2e.grove.io/ready-after": "8s" }));
