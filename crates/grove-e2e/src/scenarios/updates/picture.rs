@@ -31,6 +31,8 @@ pub(in crate::scenarios) struct Picture {
     touched: BTreeSet<u32>,
     /// Pods of cliques that were scaled in.
     spared: BTreeMap<String, usize>,
+    /// Likewise those that were due, too.
+    excused: BTreeMap<String, usize>,
     losses: Vec<Loss>,
     /// The last change that was looked at.
     seen: u64,
@@ -120,8 +122,17 @@ impl Picture {
             let what = if self.old.contains(&pod.uid) { "is not to be replaced" } else { "is new" };
             ensure!(*spared <= rule.spare, "a pod of {clique} was taken that {what}");
         }
-        // Where pods go as often as it takes, those that are scaled in cannot be told apart.
-        let may_be_spare = rule.replaced == Replaced::Freely && rule.spare > 0;
+        // Pods that are scaled in go before the update begins or in the midst of it, and cannot be told apart: where pods go as often as
+        // it takes, any of them, else the first ones.
+        let may_be_spare = match rule.replaced {
+            Replaced::Never => false,
+            Replaced::Freely => rule.spare > 0,
+            Replaced::Once => {
+                let excused = self.excused.entry(clique.to_owned()).or_default();
+                *excused += 1;
+                *excused <= rule.spare
+            }
+        };
         let is_missed = pod.ready && is_due && !may_be_spare;
         self.losses.push(Loss {
             name: change.name.clone(),
