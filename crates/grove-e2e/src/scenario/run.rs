@@ -25,6 +25,9 @@ use crate::{
 /// No scenario may hang the run. The longest takes three and a half minutes where nothing else runs, and machines may be slow.
 const SCENARIO_DEADLINE: Duration = Duration::from_mins(20);
 
+/// What a simulated cluster is called.
+pub(super) const SANDBOX: &str = "sandbox";
+
 /// What to run.
 pub struct Selection {
     /// Part of a name; empty for all.
@@ -158,7 +161,7 @@ async fn work(run: Arc<Run>, number: usize) -> Ledger {
 
 async fn on_cluster(run: &Run, number: usize, kind: Kind, ledger: &mut Ledger) -> Result<()> {
     let (scheduler, gates) = kind;
-    let on = if run.simulated == Simulated::All { "sandbox".to_owned() } else { label(scheduler, gates) };
+    let on = if run.simulated == Simulated::All { SANDBOX.to_owned() } else { label(scheduler, gates) };
     let started = Instant::now();
     let folder = run.folder.join(format!("{on}-{number}"));
     let programs = run.programs.get(&scheduler).context("no programs")?.clone();

@@ -64,8 +64,13 @@ pub(super) async fn lost(context: &mut Context) -> Result<()> {
     let gone: Vec<String> = before.uids().into_keys().filter(|it| !after.uids().contains_key(it)).collect();
     ensure!(gone == [uid], "{} pods were replaced, though one node was lost", gone.len());
     after.pod(CLIQUE, 0).context("the index was not filled")?;
-    let clique: PodClique = api(context).get(CLIQUE).await?;
-    let status = clique.status.unwrap_or_default();
-    ensure!(status.lost_nodes.is_empty(), "still noted: {:?}", status.lost_nodes);
+    // A status is written a moment after what it tells of.
+    eventually("no lost node is noted", PATIENCE, || async {
+        let clique: PodClique = api(context).get(CLIQUE).await?;
+        let noted = clique.status.unwrap_or_default().lost_nodes;
+        ensure!(noted.is_empty(), "still noted: {noted:?}");
+        Ok(())
+    })
+    .await?;
     context.lose_node(&node, false).await
 }
