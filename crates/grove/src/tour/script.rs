@@ -93,10 +93,12 @@ pub enum Condition {
         /// Pods.
         pods: usize,
     },
-    /// All pods with GPUs of the set have this image and are ready.
+    /// All pods with GPUs of the set have this image and are ready, and there are so many at least.
     Updated {
         /// PodCliqueSet.
         set: &'static str,
+        /// Pods with GPUs.
+        pods: usize,
         /// Image.
         image: &'static str,
     },
@@ -120,9 +122,9 @@ impl Condition {
                 let elsewhere = watched.pods_of(gang).filter(|it| it.ready && it.node.as_deref() != node);
                 is_lost && elsewhere.count() >= pods
             }
-            Self::Updated { set, image } => {
-                let mut pods = watched.pods.iter().filter(|it| it.set == set && it.gpus > 0).peekable();
-                pods.peek().is_some() && pods.all(|it| it.ready && it.image == image)
+            Self::Updated { set, pods, image } => {
+                let of_set = || watched.pods.iter().filter(|it| it.set == set && it.gpus > 0);
+                of_set().count() >= pods && of_set().all(|it| it.ready && it.image == image)
             }
         }
     }
@@ -141,7 +143,7 @@ impl Condition {
             Self::Ready { gang, pods } => format!("{pods} pods of gang {gang} are ready"),
             Self::Waits { gang } => format!("the scheduler has said that gang {gang} does not fit"),
             Self::Recovered { gang, pods } => format!("{pods} pods of gang {gang} are ready on other nodes"),
-            Self::Updated { set, image } => format!("all GPU pods of {set} run {image}"),
+            Self::Updated { set, image, .. } => format!("all GPU pods of {set} run {image}"),
         }
     }
 }
@@ -197,7 +199,7 @@ pub fn steps() -> Vec<Step> {
             "An update rolls out",
             "The decode group gets a new image.",
             vec![Action::SetImage { set: "chat", image: NEW_IMAGE }],
-            Condition::Updated { set: "chat", image: NEW_IMAGE },
+            Condition::Updated { set: "chat", pods: 4, image: NEW_IMAGE },
             "Replicas were replaced one after the other, each as a whole, so that leader and worker never ran different versions together.",
         ),
     ]

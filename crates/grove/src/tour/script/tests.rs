@@ -8,6 +8,7 @@ use grove_api::{
 use grove_placement::{Cluster, GangPod, Group, Outcome, place, topology};
 
 use super::*;
+use crate::tour::{Pod, Watched};
 
 #[test]
 fn what_is_applied_is_valid() {
@@ -97,4 +98,24 @@ fn names_in_the_script_are_those_of_the_manifests() {
             }
         }
     }
+}
+
+/// Between the end of old pods and the creation of new ones, all that are there may be new.
+#[test]
+fn an_update_is_over_when_all_pods_are_there() {
+    let pod = |name: &str| Pod {
+        name: name.to_owned(),
+        set: "s".to_owned(),
+        gpus: 1,
+        image: "new".to_owned(),
+        ready: true,
+        ..Pod::default()
+    };
+    let updated = Condition::Updated { set: "s", pods: 2, image: "new" };
+    let mut watched = Watched { pods: vec![pod("a")], ..Watched::default() };
+    assert!(!updated.is_met(&watched, None));
+    watched.pods.push(pod("b"));
+    assert!(updated.is_met(&watched, None));
+    watched.pods[0].image = "old".to_owned();
+    assert!(!updated.is_met(&watched, None));
 }
