@@ -182,7 +182,7 @@ pub trait Scheduler: Send + Sync + Debug {
 
     /// What pods of the gang have to carry in the annotation
     /// [`pod-group-name`](grove_api::constants::annotations::POD_GROUP_NAME), where that is how the scheduler finds the group of a
-    /// pod. A PodGang that is made anew may have a group of another name: pods that exist are given that, too.
+    /// pod. A recreated PodGang may have a group of another name: the annotation of existing pods is updated.
     fn pod_group_name(&self, _gang: &Gang) -> Option<String> {
         None
     }

@@ -154,16 +154,15 @@ impl Plane {
     }
 
     pub(super) fn scheduler(&self, programs: &Programs) -> Command {
-        self.scheduler_with(programs, "scheduler")
+        self.scheduler_with(programs, "scheduler", "scheduler")
     }
 
     /// For an API server that speaks JSON alone, and has no role for it.
     pub(super) fn json_scheduler(&self, programs: &Programs) -> Command {
-        self.scheduler_with(programs, "json-scheduler")
+        self.scheduler_with(programs, "json-scheduler", "admin")
     }
 
-    fn scheduler_with(&self, programs: &Programs, configuration: &str) -> Command {
-        let user = if configuration == "scheduler" { "scheduler" } else { "admin" };
+    fn scheduler_with(&self, programs: &Programs, configuration: &str, user: &str) -> Command {
         let arguments = [
             format!("--config={configuration}.yaml"),
             format!("--authentication-kubeconfig={user}.kubeconfig"),

@@ -39,7 +39,7 @@ const fn on_all(name: &'static str, run: for<'a> fn(&'a mut Context) -> Running<
 async fn keeps(context: &mut Context, case: &Case) -> Result<()> {
     let log = begin(context, case).await?;
     let _running = InitContainers::start_ours(&context.cluster)?;
-    // Everybody who has to wait does, each in a process that says so: whoever does not would show from now on. Simulated kubelets
+    // Each pod that has to wait runs the program that waits, which logs that: a pod that starts too early shows. Simulated kubelets
     // have no such processes.
     let has_processes = !context.cluster.options.is_sandbox();
     eventually("the init containers say that they wait", DEADLINE, || async {

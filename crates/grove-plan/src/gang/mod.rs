@@ -154,8 +154,8 @@ pub fn plan(seen: &Seen<'_>) -> GangPlan {
     GangPlan { ungate, ..GangPlan::default() }
 }
 
-/// Pods that their scheduler would look for in a group that is not that of the gang. One that names no group was made for another
-/// scheduler, or by somebody else.
+/// Pods whose annotation names another group than that of the gang. Pods without the annotation are left alone: another scheduler or
+/// another operator made them.
 fn strays(seen: &Seen<'_>) -> Vec<String> {
     let Some(group) = seen.pod_group.as_ref().filter(|_| seen.told == Told::Yes) else { return Vec::new() };
     let pods = seen.cliques.values().flat_map(|it| it.members(name(seen)));

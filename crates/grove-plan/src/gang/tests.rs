@@ -65,7 +65,7 @@ fn pods_that_name_another_group_are_given_the_gangs_before_their_gates_are_lifte
     scene.pod_group = Some("new".to_owned());
     assert_eq!(scene.step(1), "list fe:0g fe:1b fe:2g");
     scene.told = Told::Failed("BackendFailed", "no");
-    assert_eq!(scene.step(2), "initialize", "nobody knows whether the group will be there");
+    assert_eq!(scene.step(2), "initialize", "the scheduler's group may not exist");
     scene.told = Told::Yes;
     assert_eq!(scene.step(3), "regroup fe:0g fe:1b", "not one without a group, nor one that goes");
     assert_eq!(scene.step(4), "ungate fe:0g fe:2g");

@@ -27,7 +27,7 @@ impl Lifecycle<'_> {
         }
         let started = self.exact(self.started_at());
         let ready_at = later(started, behaviour.ready_after);
-        // The exact time of the start is forgotten with the next change: whoever is ready stays so.
+        // The next change of the status overwrites the exact time of the start: a ready pod stays ready.
         let was_ready = self.status.container_statuses.iter().flatten().all(|it| it.ready);
         let is_ready = !behaviour.never_ready && (was_ready || self.input.now >= ready_at);
         if self.set_ready(spec, is_ready) {

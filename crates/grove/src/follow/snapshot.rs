@@ -16,7 +16,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Names objects; those of several namespaces are told apart.
+    /// How to name objects: with their namespace where there are several.
     pub(super) fn naming(&self) -> Naming {
         let pods = self.pods.iter().map(|it| it.namespace.as_str());
         let namespaces: BTreeSet<&str> =

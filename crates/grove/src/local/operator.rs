@@ -121,7 +121,7 @@ impl Drop for Operator {
     }
 }
 
-/// All of it on the loopback interface. There is one operator, so that nobody contends for a lease.
+/// All of it on the loopback interface. There is one operator: no leader election.
 fn configuration([webhooks, health, metrics]: [u16; 3], node_loss: Duration) -> String {
     let node_loss = node_loss.as_millis().max(1);
     format!(

@@ -31,7 +31,7 @@ use crate::{
 /// Where the sample goes if it names no namespace.
 const NAMESPACE: &str = "default";
 const LOG: &str = "grove.log";
-/// After this, the user is told how to find out more; with --exit-when-ready it is a failure.
+/// After this, a message says how to find out more; with --exit-when-ready the command fails.
 const READY_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Start a simulated cluster on this machine: API server, GPU nodes, gang scheduler and operator.

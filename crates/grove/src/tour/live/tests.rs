@@ -8,7 +8,7 @@ use k8s_openapi::{
     api::core::v1::{Node, Pod},
     jiff::Timestamp,
 };
-use kube::{api::PostParams, core::object::HasSpec as _};
+use kube::{api::PostParams, core::object::HasSpec as _, runtime::wait::await_condition};
 
 use super::*;
 use crate::tour::{Ended, Said, Step, Tour, drive, steps};
@@ -109,9 +109,10 @@ async fn drive_waits_for_what_the_follower_reports() {
     let step = steps().into_iter().next().unwrap();
     let pods = cluster.api::<Pod>();
     let gangs = cluster.api::<grove_api::wire::PodGang>();
+    let sets = cluster.api::<PodCliqueSet>();
     // What the operator, the scheduler and the kubelets would do.
     let playing = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        await_condition(sets, "training", |set: Option<&PodCliqueSet>| set.is_some()).await.unwrap();
         let gang = json!({
             "apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang",
             "metadata": { "name": "training-0", "labels": { "app.kubernetes.io/part-of": "training" } },
