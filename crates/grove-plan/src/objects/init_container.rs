@@ -17,7 +17,7 @@ use crate::layout::Parent;
 /// because what sets the container up runs within these limits, and is slow or ends where they are tighter. A pod as a
 /// whole asks for the larger of its init containers and its containers, so that it hardly ever asks for more than before.
 const RESOURCES: [(&str, &str); 2] = [("cpu", "100m"), ("memory", "32Mi")];
-/// The user it runs as: nobody, and the same whatever the pod says.
+/// The user of the image, where the pod says that its containers run as root.
 const USER: i64 = 65532;
 
 /// How a pod starts.
@@ -39,16 +39,17 @@ impl Start<'_> {
         if self.may_start {
             notes.insert(annotations::PARENTS_READY.to_owned(), annotations::PARENTS_READY_VALUE.to_owned());
         }
+        let pod_is_root = spec.security_context.as_ref().and_then(|it| it.run_as_user) == Some(0);
         let volumes = spec.volumes.get_or_insert_default();
         let volume = free(names::VOLUME, volumes.iter().map(|it| it.name.as_str()));
         volumes.push(file(volume.clone()));
         let containers = spec.init_containers.get_or_insert_default();
         let taken = containers.iter().chain(&spec.containers).map(|it| it.name.as_str());
         let name = free(names::INIT_CONTAINER, taken);
-        containers.push(self.container(name, volume));
+        containers.push(self.container(name, volume, pod_is_root));
     }
 
-    fn container(self, name: String, volume: String) -> Container {
+    fn container(self, name: String, volume: String, pod_is_root: bool) -> Container {
         let file = format!("--file={}/{}", names::MOUNT_PATH, names::FILE);
         // The program only tells them: who is ready is for the operator to see.
         let parents = self.parents.iter().map(|it| format!("--podcliques={}:{}", it.name, it.minimum));
@@ -67,7 +68,7 @@ impl Start<'_> {
                 limits: Some(resources()),
                 ..ResourceRequirements::default()
             }),
-            security_context: Some(restricted()),
+            security_context: Some(restricted(pod_is_root)),
             // Why it ended is then in the pod's status.
             termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
             ..Container::default()
@@ -101,11 +102,13 @@ fn resources() -> BTreeMap<String, Quantity> {
 }
 
 /// All that Pod Security "restricted" asks for, and nothing that could be written to.
-fn restricted() -> SecurityContext {
+///
+/// The user is that of the image or of the pod, or one that OpenShift chooses: its `restricted-v2` refuses a pod that names one outside
+/// of the range of its namespace. Only root cannot be taken over from the pod, because a kubelet does not start root with `runAsNonRoot`.
+fn restricted(pod_is_root: bool) -> SecurityContext {
     SecurityContext {
         run_as_non_root: Some(true),
-        run_as_user: Some(USER),
-        run_as_group: Some(USER),
+        run_as_user: pod_is_root.then_some(USER),
         allow_privilege_escalation: Some(false),
         privileged: Some(false),
         read_only_root_filesystem: Some(true),

@@ -49,8 +49,6 @@ fn container(name: &str, volume: &str, parents: &[&str]) -> Value {
         },
         "securityContext": {
             "runAsNonRoot": true,
-            "runAsUser": 65532,
-            "runAsGroup": 65532,
             "allowPrivilegeEscalation": false,
             "privileged": false,
             "readOnlyRootFilesystem": true,
@@ -110,6 +108,23 @@ fn names_of_the_user_stay() {
         spec["volumes"],
         json!([{ "name": "pod-info-vol", "emptyDir": {} }, volume("pod-info-vol-1")])
     );
+}
+
+/// OpenShift refuses a user that it did not choose, and a kubelet does not start root where `runAsNonRoot` is set.
+#[test]
+fn a_user_is_named_only_where_the_pod_is_root() {
+    let rows = [
+        (json!({}), Value::Null),
+        (json!({ "securityContext": { "runAsUser": 1000, "runAsGroup": 0 } }), Value::Null),
+        (json!({ "securityContext": { "runAsUser": 0 } }), json!(65532)),
+    ];
+    for (more, want) in rows {
+        let pod = pod(&ordered(&more), "inf-0-pd-0-dec-0");
+        let context = &pod["spec"]["initContainers"][0]["securityContext"];
+        assert_eq!(context["runAsUser"], want, "{more}");
+        assert_eq!(context["runAsNonRoot"], true, "{more}");
+        assert_eq!(context["runAsGroup"], Value::Null, "{more}");
+    }
 }
 
 /// A template cannot say that parents are ready.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
 
 mod pod_policy;
+mod pod_security;
 
 use std::{
     path::{Path, PathBuf},

@@ -32,8 +32,6 @@ pub(super) const HEALTH: &str = "health";
 const CONFIG_FOLDER: &str = "/etc/grove-operator/config";
 const CONFIG_VOLUME: &str = "operator-config";
 const CERTIFICATE_VOLUME: &str = "grove-webhook-server-cert";
-/// "Nobody" of images without a shell: any number but 0 will do.
-const USER: i64 = 65_532;
 
 pub(super) fn template(installation: &Installation, config_name: String) -> PodTemplateSpec {
     let config = ConfigMapVolumeSource { name: config_name, ..ConfigMapVolumeSource::default() };
@@ -58,10 +56,8 @@ pub(super) fn restricted(labels: BTreeMap<String, String>) -> PodSpec {
         automount_service_account_token: Some(true),
         enable_service_links: Some(false),
         security_context: Some(PodSecurityContext {
+            // Who it is, the image says: OpenShift's "restricted-v2" refuses a pod that names a user or a group.
             run_as_non_root: Some(true),
-            run_as_user: Some(USER),
-            run_as_group: Some(USER),
-            fs_group: Some(USER),
             seccomp_profile: Some(SeccompProfile {
                 type_: "RuntimeDefault".to_owned(),
                 ..SeccompProfile::default()
