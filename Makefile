@@ -108,11 +108,47 @@ compat: ## Hold us against other projects' manifests and CRDs: make compat CORPU
 		CORPUS="$(abspath $(CORPUS))" $(E2E) run --compat --schedulers kube; \
 	else echo "Go is missing: the samples were not sent to a real API server"; fi
 
-# Static, so that its image needs nothing else.
+# ---- what is shipped, see docs/release.md ----
+
+RELEASE = $(BIN)/grove-release
+ARCH ?= $(shell uname -m)
+IMAGE ?=
+PUSH ?=
+RELEASE_FILES = target/release-files
+
+.PHONY: build-release
+build-release:
+	@$(BUILD) --bin grove-release
+
+.PHONY: image
+image: build-release ## Build the images as OCI layouts in target/image: ARCH=arm64, IMAGE=grove-initc, PUSH=registry/name:tag
+	@$(RELEASE) image --out target/image --arch "$(ARCH)" $(if $(IMAGE),--image "$(IMAGE)") $(if $(PUSH),--push "$(PUSH)")
+
 .PHONY: initc
-initc: ## Build grove-initc as it is shipped: target/initc/grove-initc
-	$(CARGO) rustc --locked --package grove-initc --profile initc --bin grove-initc -- -C target-feature=+crt-static
-	@ls -l target/initc/grove-initc
+initc: ## Build the image of grove-initc alone
+	@$(MAKE) --no-print-directory image IMAGE=grove-initc
+
+# Each part puts files into $(RELEASE_FILES); the checksums come after all of them, of whatever is there.
+RELEASE_PARTS = release-program release-images release-crds
+
+.PHONY: release
+release: build-release ## Build all that is shipped in target/release-files: programs, images, CRDs, checksums
+	@rm -rf $(RELEASE_FILES)
+	@mkdir -p $(RELEASE_FILES)
+	@for part in $(RELEASE_PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
+	@$(RELEASE) sums $(RELEASE_FILES)
+
+.PHONY: release-program release-images release-crds
+release-program:
+	@$(RELEASE) program --arch "$(ARCH)" --folder $(RELEASE_FILES)
+release-images:
+	@$(RELEASE) image --out target/image --arch "$(ARCH)" --archive $(RELEASE_FILES)
+release-crds:
+	@cat crds/*.yaml > $(RELEASE_FILES)/grove-crds.yaml
+
+.PHONY: release-check
+release-check: ## Build all that is shipped from two clones, and compare every byte: GOALS="image IMAGE=grove-initc" for less
+	@release/check
 
 .PHONY: bench-admission
 bench-admission: ## Measure how long an admission takes: 5,000 reviews of a set with 60 roles over TLS

@@ -77,6 +77,8 @@ pub(crate) const TABLE: Table = &[
     ("example-plugin", Allowed::Only(&["grove-podgrouper"])),
     // And the program that has it, where Grove is a library like any other.
     ("example-binary", Allowed::Only(&["grove-scheduler", "grove", "example-backend"])),
+    // Makes images and releases out of programs, and knows nothing of what is in them.
+    ("grove-release", Allowed::Only(&[])),
     // Selects the features of all of them, for development builds.
     ("grove-dev", Allowed::All),
     ("xtask", Allowed::Only(&[])),
