@@ -104,3 +104,28 @@ const TABLE: &[Scenario] = &[
         run: |context| Box::pin(gang::not_served(context)),
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_is_in_the_documentation() {
+        let pages =
+            [include_str!("../../../../docs/e2e.md"), include_str!("../../../../docs/e2e-capabilities.md")];
+        let is_listed = |name: &str| pages.iter().any(|it| it.contains(&format!("`{name}`")));
+        let areas = ["start_order", "operator", "backend", "grouper", "updates", "termination", "rights"];
+        let areas = areas.iter().chain(&["tenant", "admission", "topology"]);
+        let short = |name: &str| {
+            areas.clone().find_map(|it| name.strip_prefix(it)?.strip_prefix('_').map(str::to_owned))
+        };
+        let scenarios = ALL.iter().chain(COMPAT).flat_map(|it| it.iter());
+        let mut missing: Vec<&str> = scenarios
+            .map(|it| it.name)
+            .filter(|it| !is_listed(it) && !short(it).is_some_and(|it| is_listed(&it)))
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        assert!(missing.is_empty(), "docs/e2e.md does not list {missing:?}");
+    }
+}

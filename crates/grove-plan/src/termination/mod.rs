@@ -68,7 +68,7 @@ impl TerminationPlan {
     }
 
     fn restart(&mut self, observed: &SetState<'_>, unit: Unit, delay: SignedDuration) {
-        let words = format!("it was below its minimum for {delay:#}");
+        let words = format!("below minAvailable for {delay:#}");
         let reason = restarts::GANG_TERMINATION;
         self.restarts.push(Restart::begin(&observed.cliques, unit, reason, words, observed.now));
     }

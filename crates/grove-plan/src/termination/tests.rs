@@ -73,7 +73,7 @@ fn a_clique_below_its_minimum_ends_its_set_replica_after_the_delay() {
     let plan = planned(&healthy().with("inf-0-fe", "0r").written_at(100), 110);
     assert_eq!(plan.restarts[0].cliques.len(), 7, "every clique of the replica, members of groups too");
     assert_eq!(plan.restarts[0].reason, "GangTermination");
-    assert_eq!(plan.restarts[0].words, "it was below its minimum for 10s");
+    assert_eq!(plan.restarts[0].words, "below minAvailable for 10s");
     let starting = healthy().with("inf-0-fe", "0r 1b 2b").written_at(100);
     assert_eq!(due(&starting, 900), "", "pods that start are fine");
 }

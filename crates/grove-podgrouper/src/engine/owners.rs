@@ -83,7 +83,7 @@ fn above(object: &DynamicObject, key: &ObjectKey) -> Result<Option<OwnerReferenc
         [] => Ok(None),
         [only] => Ok(Some(only.clone())),
         many => Err(stays(format!(
-            "{key} has {} owners, so that nobody knows which workload the pod is part of: leave one",
+            "{key} has {} owners, so its workload is ambiguous: keep one",
             many.len()
         ))),
     }

@@ -32,7 +32,7 @@ impl FromStr for Target {
         let known = Kind::all_names();
         let Some(found) = Kind::of(kind) else {
             let meant = closest(kind, known.iter().map(String::as_str));
-            let hint = meant.map_or("it is pcs/, pcsg/, pclq/, gang/ or pod/".to_owned(), |it| {
+            let hint = meant.map_or("use pcs/, pcsg/, pclq/, gang/ or pod/".to_owned(), |it| {
                 format!("did you mean {it:?}?")
             });
             return Err(format!("unknown kind {kind:?}; {hint}"));
