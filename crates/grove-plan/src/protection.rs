@@ -90,7 +90,7 @@ mod tests {
             Some(Protection::Held(words)) => words,
             other => panic!("{other:?}"),
         };
-        assert!(said(&["a/x", "b/y"]).ends_with("now these do: a/x, b/y"));
+        assert!(said(&["a/x", "b/y"]).ends_with("; used by: a/x, b/y"));
         assert!(said(&["1", "2", "3", "4", "5", "6", "7"]).ends_with("1, 2, 3, 4, 5 and 2 more"));
     }
 }
