@@ -7,7 +7,7 @@ mod ledger;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
-use rustix::process::Signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -45,6 +45,8 @@ pub struct OperatorOptions {
     pub gang_scheduling: bool,
     /// More lines of its configuration.
     pub more: &'static str,
+    /// Megabytes of data that it may have; one that wants more ends at once.
+    pub memory: Option<u64>,
 }
 
 impl Default for OperatorOptions {
@@ -61,6 +63,7 @@ impl Default for OperatorOptions {
             schedulers: Vec::new(),
             gang_scheduling: true,
             more: "",
+            memory: None,
         }
     }
 }
@@ -154,7 +157,10 @@ impl Operator {
         self.ports = [self.ports[0], health, metrics];
         let config = self.command.folder.join(format!("{}.yaml", self.options.name));
         std::fs::write(config, configuration(&self.options, self.ports))?;
-        self.process = Some(self.reaper.run(self.command.clone()).await?);
+        let process = self.process.insert(self.reaper.run(self.command.clone()).await?);
+        if let Some(megabytes) = self.options.memory {
+            limit_data(process.pid, megabytes)?;
+        }
         Ok(())
     }
 
@@ -240,6 +246,15 @@ impl Operator {
         let code = head.split(' ').nth(1).and_then(|it| it.parse().ok()).context("no status")?;
         Ok((code, body.to_owned()))
     }
+}
+
+/// Limits the data of a process: its heap, and the stacks of its threads, whether it uses all of them or not.
+fn limit_data(pid: u32, megabytes: u64) -> Result<()> {
+    let pid = Pid::from_raw(i32::try_from(pid)?).context("no process")?;
+    let bytes = Some(megabytes << 20);
+    prlimit(Some(pid), Resource::Data, Rlimit { current: bytes, maximum: bytes })
+        .context("cannot limit its memory")?;
+    Ok(())
 }
 
 /// Those requests that are the operator's, on objects of a namespace. Leases are no writes that count.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use grove_api::{config::SchedulerProfiles, constants::labels};
-use grove_plan::node_loss::Patience;
+use grove_plan::{allotment::Caps, node_loss::Patience};
 use grove_runtime::{
     Cached, Events, Handover, InformerMetrics, Outcome, OwnedWrites, Queue, QueueKey, QueueMetrics, Switch,
     Term, Writer, inform, inform_guarded, work,
@@ -81,6 +81,8 @@ pub struct Settings {
     pub init_image: String,
     /// Whether placement by topology is on.
     pub topology_aware: bool,
+    /// How much one set may have. What admission takes is fixed ([`grove_api::limits`]); others than the default are for tests.
+    pub caps: Caps,
     /// How long nodes may be in trouble; without it nobody looks at nodes.
     pub node_loss: Option<Patience>,
     /// The wall clock.
@@ -135,6 +137,7 @@ impl Operator {
             leftovers: leave,
             init_image: settings.init_image,
             topology_aware: settings.topology_aware,
+            caps: settings.caps,
             node_loss: settings.node_loss,
             clock: settings.clock,
         });

@@ -90,6 +90,7 @@ pub(super) fn create_managed(
     }
     check::check(tx, resource, None, &mut object)?;
     admit::validate(tx, Change::create(namespace, &key.name), &object)?;
+    check::size(tx, &object)?;
     check::store_form(resource, &mut object);
     Ok(tx.put(&key, object))
 }

@@ -37,6 +37,7 @@ use std::{
 
 use grove_api::wire::PodCliqueSet;
 use grove_plan::{
+    allotment::Caps,
     node_loss::Patience,
     objects::Context,
     status::TopologySeen,
@@ -142,6 +143,8 @@ pub(crate) struct Grove {
     pub(crate) init_image: String,
     /// Whether placement by topology is on.
     pub(crate) topology_aware: bool,
+    /// How much one set may have.
+    pub(crate) caps: Caps,
     /// How long nodes may be in trouble; without it nobody looks whether they are.
     pub(crate) node_loss: Option<Patience>,
     /// The wall clock.

@@ -190,7 +190,7 @@ impl Grove {
         let existing =
             || Existing::of(state.cliques.values().map(|it| it.clique), state.groups.values().copied());
         let report = SetReport {
-            allotment: Allotment::of(&set, &state.groups, existing),
+            allotment: Allotment::within(self.caps, &set, &state.groups, existing),
             state,
             gangs: gangs.iter().map(Arc::as_ref).collect(),
             passed_over: self.passed_over(&set, children.topology.as_ref()),
