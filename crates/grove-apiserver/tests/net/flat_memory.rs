@@ -156,8 +156,8 @@ async fn in_a_child_bombs() {
     for at in 0..20 {
         let steps = json!([{"op": "copy", "from": "/data", "path": "/binaryData"},
             {"op": "add", "path": format!("/data/b{at}"), "value": "y".repeat(1 << 18)}]);
-        let path = format!("{CONFIG_MAPS}/there");
-        let patch = request("PATCH", &path, ADMIN).header("content-type", "application/json-patch+json");
+        let there = format!("{CONFIG_MAPS}/there");
+        let patch = request("PATCH", &there, ADMIN).header("content-type", "application/json-patch+json");
         last = read(stage.send(patch.body(Full::from(steps.to_string())).unwrap()).await).await;
         if last.0 != 200 {
             break;

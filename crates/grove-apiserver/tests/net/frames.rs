@@ -89,15 +89,15 @@ fn literal(name: &str, value: &str) -> Vec<u8> {
 /// Listens until the server closes the connection, or as long as `goes_on` says after each frame.
 pub(crate) async fn listen(mut read: OwnedReadHalf, goes_on: impl Fn(&Heard) -> bool) -> Heard {
     let mut heard = Heard::default();
-    let mut head = [0; 9];
-    while goes_on(&heard) && read.read_exact(&mut head).await.is_ok() {
-        let length = usize::try_from(u32::from_be_bytes([0, head[0], head[1], head[2]])).unwrap();
+    let mut frame = [0; 9];
+    while goes_on(&heard) && read.read_exact(&mut frame).await.is_ok() {
+        let length = usize::try_from(u32::from_be_bytes([0, frame[0], frame[1], frame[2]])).unwrap();
         let mut payload = vec![0; length];
         if read.read_exact(&mut payload).await.is_err() {
             break;
         }
         let number = |at: usize| payload.get(at..at + 4).map(|it| u32::from_be_bytes(it.try_into().unwrap()));
-        match head[3] {
+        match frame[3] {
             HEADERS => heard.answers += 1,
             RST_STREAM if number(0) == Some(REFUSED_STREAM) => heard.refused += 1,
             GOAWAY => heard.goaway = number(4),
