@@ -169,3 +169,17 @@ async fn what_it_notices_it_tells_the_others_once() {
     assert_eq!(world.cache.history().epoch(), 1);
     assert_eq!(rewinds.load(Ordering::Relaxed), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_was_asked_for_before_the_rewind_is_not_followed() {
+    let (mut world, events) = before().await;
+    events.send(expired()).unwrap();
+    let call = world.calls.recv().await.unwrap();
+    world.cache.history().went_back(0);
+    call.answer(&list(1000, &[object("x", "a", 900), object("y", "b", 950)]));
+    world.lists(1100, &[object("y", "b", 950)]).await;
+    for step in ["b@950>b@950", "a@900>"] {
+        world.hears(step).await;
+    }
+    world.watches(1100).await;
+}
