@@ -13,8 +13,8 @@ use std::{
 use grove_api::{config::SchedulerProfiles, constants::labels};
 use grove_plan::{allotment::Caps, node_loss::Patience};
 use grove_runtime::{
-    Cached, Events, Handover, InformerMetrics, Outcome, OwnedWrites, Queue, QueueKey, QueueMetrics, Switch,
-    Term, Writer, inform, inform_guarded, work,
+    Cached, Events, Handover, History, InformerMetrics, Outcome, OwnedWrites, Queue, QueueKey, QueueMetrics,
+    Switch, Term, Writer, inform, inform_guarded, work,
 };
 use grove_scheduler::Registry;
 use k8s_openapi::jiff::Timestamp;
@@ -140,6 +140,7 @@ impl Operator {
             caps: settings.caps,
             node_loss: settings.node_loss,
             clock: settings.clock,
+            history: History::default(),
         });
         // A follower keeps nothing: it looks at everything when it begins to lead.
         grove.queues.all().into_iter().for_each(Switch::close);

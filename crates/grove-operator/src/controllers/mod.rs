@@ -43,8 +43,8 @@ use grove_plan::{
     status::TopologySeen,
     topology::{Topology, topology_name},
 };
-use grove_runtime::{Events, Outcome, OwnedWrites, Queue, Switch, Writer};
-use k8s_openapi::jiff::Timestamp;
+use grove_runtime::{Events, History, Outcome, OwnedWrites, Queue, Switch, Writer};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
 pub(crate) use self::scheduling::Leftover;
@@ -149,6 +149,8 @@ pub(crate) struct Grove {
     pub(crate) node_loss: Option<Patience>,
     /// The wall clock.
     pub(crate) clock: fn() -> Timestamp,
+    /// The API server's history, as all caches follow it.
+    pub(crate) history: History,
 }
 
 impl Grove {
@@ -164,6 +166,12 @@ impl Grove {
 
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
+    }
+
+    /// Since when this operator has watched, by the clock as it is now: it may have been set since.
+    fn watched_since(&self) -> Timestamp {
+        let watched = SignedDuration::try_from(self.memory.age()).unwrap_or(SignedDuration::MAX);
+        self.now().checked_sub(watched).unwrap_or(Timestamp::MIN)
     }
 
     /// How long it is until then. Where that is over meanwhile, the next look is at once, and not never.
