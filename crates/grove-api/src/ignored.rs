@@ -38,10 +38,7 @@ const TABLE: &[Ignored] = &[
         effect: "no ComputeDomains are created",
         found: InConfiguration(|it| asked(it.network.auto_mnnvl_enabled, &["network", "autoMNNVLEnabled"])),
     },
-    Ignored {
-        effect: "no profiles are served",
-        found: InConfiguration(profiling),
-    },
+    Ignored { effect: "no profiles are served", found: InConfiguration(profiling) },
     Ignored { effect: "the operator always speaks JSON", found: InConfiguration(content_types) },
 ];
 

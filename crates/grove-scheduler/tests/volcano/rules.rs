@@ -353,10 +353,7 @@ fn why_a_gang_waits() {
         (inqueue(vec![scheduled(1), unschedulable(no_origin)]), Some(no_origin)),
         (inqueue(vec![over]), Some(r#"queued in "team-a"; Volcano gives no reason"#)),
         (json!({ "phase": "Pending" }), Some(r#"not yet admitted to queue "team-a""#)),
-        (
-            json!({ "phase": "Inqueue" }),
-            Some(r#"queued in "team-a"; Volcano gives no reason"#),
-        ),
+        (json!({ "phase": "Inqueue" }), Some(r#"queued in "team-a"; Volcano gives no reason"#)),
         (json!({ "phase": "Unknown" }), Some("some of its pods run and others cannot be placed")),
         (json!({ "phase": "Running" }), None),
         (json!({}), None),

@@ -128,6 +128,8 @@ async fn carry_out(context: &mut Context, flood: &Flood) -> Result<()> {
 async fn honest(context: &Context) -> Result<()> {
     let operator = context.operator_ref()?;
     timeout(ANSWER, operator.metrics()).await.with_context(|| format!("no metrics within {ANSWER:?}"))??;
-    timeout(ANSWER, operator.until_ready()).await.with_context(|| format!("not ready within {ANSWER:?}"))??;
+    timeout(ANSWER, operator.until_ready())
+        .await
+        .with_context(|| format!("not ready within {ANSWER:?}"))??;
     until_answered(context).await
 }

@@ -60,7 +60,9 @@ pub(super) async fn run(context: &mut Context) -> Result<()> {
             })
             .await?;
         }
-        bail!("{ATTEMPTS} times it took more than {YOUNG:?} from the creation of the pods to the loss of the first");
+        bail!(
+            "{ATTEMPTS} times it took more than {YOUNG:?} from the creation of the pods to the loss of the first"
+        );
     };
     for step in rest {
         one(context, &mut act, step, PODS).await.with_context(|| format!("{step:?}"))?;

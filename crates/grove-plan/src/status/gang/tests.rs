@@ -82,7 +82,10 @@ fn only_what_was_placed_is_unhealthy() {
     for (now, pods, bound) in [(3, "0b", 1), (4, "", 0)] {
         scene.pods(&[("fe", pods)]);
         assert!(say(&mut scene, false, now).ends_with("Unhealthy=True/PodsLost"));
-        assert_eq!(words(&scene, "Unhealthy"), format!("inf-0-fe: {bound} pods scheduled, at least 2 needed"));
+        assert_eq!(
+            words(&scene, "Unhealthy"),
+            format!("inf-0-fe: {bound} pods scheduled, at least 2 needed")
+        );
     }
     scene.pods(&[("fe", "0b 1b")]);
     assert!(say(&mut scene, false, 5).ends_with("Unhealthy=False/Healthy"));

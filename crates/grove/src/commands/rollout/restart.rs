@@ -20,9 +20,7 @@ pub(super) fn refusal(set: &Value, name: &str) -> Option<String> {
         ));
     }
     if strategy["paused"] == true {
-        return Some(format!(
-            "updates of {name} are paused; run `grove rollout resume {name}` first"
-        ));
+        return Some(format!("updates of {name} are paused; run `grove rollout resume {name}` first"));
     }
     set["metadata"]["deletionTimestamp"].is_string().then(|| format!("{name} is being deleted"))
 }

@@ -49,10 +49,7 @@ pub(super) fn choose(
 fn back(template: &Value, revision: &ControllerRevision) -> Result<Back, String> {
     let number = number(revision);
     if revision.data.0.is_null() {
-        return Err(format!(
-            "revision {number} ({}) has no readable template",
-            revision.name_any()
-        ));
+        return Err(format!("revision {number} ({}) has no readable template", revision.name_any()));
     }
     let then = put_back(template, &revision.data.0).ok_or_else(|| {
         format!("revision {number} has different cliques; cliques cannot be added or removed")
