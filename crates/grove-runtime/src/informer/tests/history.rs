@@ -118,7 +118,10 @@ async fn what_was_written_is_asked_about_and_the_answer_counts() {
         world.cache.written(serde_json::from_value(object("n", "n", 1001)).unwrap());
         world.hears(">n@1001").await;
         events.send(expired()).unwrap();
-        world.lists(500, &[object("x", "a", 900), object("y", "b", 950)]).await;
+        world.lists(500, &[object("x", "a", 400), object("y", "b", 450)]).await;
+        for step in ["a@900>a@400", "b@950>b@450"] {
+            world.hears(step).await;
+        }
         let call = world.calls.recv().await.unwrap();
         assert!(call.target.contains("metadata.name%3Dn"), "{}", call.target);
         call.answer(&list(500, &answer));

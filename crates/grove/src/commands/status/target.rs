@@ -106,7 +106,7 @@ mod tests {
             ("gang/chat-0", target(Kind::Gang, "chat-0")),
             ("pcsg/chat-0-pool", target(Kind::Group, "chat-0-pool")),
             ("gnag/chat-0", Err("unknown kind \"gnag\"; did you mean \"gang\"?".to_owned())),
-            ("job/x", Err("unknown kind \"job\"; it is pcs/, pcsg/, pclq/, gang/ or pod/".to_owned())),
+            ("job/x", Err("unknown kind \"job\"; use pcs/, pcsg/, pclq/, gang/ or pod/".to_owned())),
             ("pod/a/b", Err("is not a name of an object".to_owned())),
         ];
         for (text, want) in rows {
