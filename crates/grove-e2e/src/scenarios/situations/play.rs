@@ -76,6 +76,8 @@ impl Play<'_> {
         self.until_decided().await?;
         let mut outcomes = vec![self.outcome()];
         for change in &self.situation.then {
+            // Until then a pod that waits is not tried, and others may go past it.
+            self.within(LONGEST_BACKOFF, is_bound).await;
             self.change(change).await?;
             self.until_decided_again().await?;
             outcomes.push(self.outcome());
@@ -136,7 +138,7 @@ impl Play<'_> {
     }
 
     /// Pods of a group, of which none is decided about before all are there.
-    async fn create_together(&self, pods: Vec<Value>) -> Result<()> {
+    async fn create_together(&mut self, pods: Vec<Value>) -> Result<()> {
         let names: Vec<String> = pods
             .iter()
             .filter(|it| it["spec"]["schedulingGates"].is_array())
@@ -166,36 +168,31 @@ impl Play<'_> {
     /// Waits until every pod is on a node, or the scheduler has said that it cannot be. Where it says nothing of a pod, it has bound
     /// another one that came later.
     async fn until_decided(&mut self) -> Result<()> {
-        let is_decided = |pods: &[PodState]| pods.iter().all(is_decided);
-        if !self.within(PATIENCE, is_decided).await {
-            self.floor.canary(self.context).await?;
-            // Others may take their time to make room.
-            self.context
-                .expect("no pod waits for others to go", |pods| !pods.iter().any(is_promised))
-                .await?;
+        if !self.within(PATIENCE, |pods| pods.iter().all(is_decided)).await {
+            self.until_turn_is_over().await?;
         }
-        self.after_victims().await
-    }
-
-    /// Waits until the scheduler has looked once more at what it could not place.
-    async fn until_decided_again(&mut self) -> Result<()> {
-        let is_bound = |pods: &[PodState]| pods.iter().all(|it| it.node.is_some() || !it.gates.is_empty());
-        if !self.within(LONGEST_BACKOFF, is_bound).await {
-            self.floor.canary(self.context).await?;
-            self.context
-                .expect("no pod waits for others to go", |pods| !pods.iter().any(is_promised))
-                .await?;
-        }
-        Ok(())
-    }
-
-    /// Who went may have left more room than one gang needs.
-    async fn after_victims(&mut self) -> Result<()> {
+        // Who went may have left more room than one gang needs.
         let there = self.context.log.now(&self.context.namespace).len();
         if there < self.pods {
             self.pods = there;
             self.until_decided_again().await?;
         }
+        Ok(())
+    }
+
+    /// Waits until the scheduler has looked once more at what it could not place.
+    async fn until_decided_again(&mut self) -> Result<()> {
+        if !self.within(LONGEST_BACKOFF, is_bound).await {
+            self.until_turn_is_over().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a pod that came later is bound, and no pod waits for others to go.
+    async fn until_turn_is_over(&mut self) -> Result<()> {
+        self.floor.canary(self.context).await?;
+        let is_over = |pods: &[PodState]| !pods.iter().any(is_promised);
+        self.context.expect("no pod waits for others to go", is_over).await?;
         Ok(())
     }
 
@@ -236,6 +233,11 @@ fn path_to<'a>(root: &'a Group, name: &str) -> Option<Vec<&'a Group>> {
 fn is_decided(pod: &PodState) -> bool {
     let is_refused = pod.unschedulable.as_ref().is_some_and(|it| it.0 != "SchedulingGated");
     pod.node.is_some() || !pod.gates.is_empty() || (is_refused && !is_promised(pod))
+}
+
+/// No pod waits for a node that nobody holds back.
+fn is_bound(pods: &[PodState]) -> bool {
+    pods.iter().all(|it| it.node.is_some() || !it.gates.is_empty())
 }
 
 /// A pod for which others make room.
