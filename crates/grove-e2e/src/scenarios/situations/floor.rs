@@ -88,9 +88,9 @@ impl Floor {
     async fn become_shapes(&mut self, shapes: Vec<NodeShape>) -> Result<()> {
         let changed = shapes.into_iter().enumerate().filter(|(at, it)| self.shapes[*at] != *it);
         let changed: Vec<(usize, NodeShape)> = changed.collect();
-        let puts = changed.into_iter().map(|(at, shape)| {
-            let before = &self.shapes[at];
-            async move { Ok::<_, anyhow::Error>((at, self.put(at, Some(before), shape).await?)) }
+        let this = &*self;
+        let puts = changed.into_iter().map(|(at, shape)| async move {
+            Ok::<_, anyhow::Error>((at, this.put(at, Some(&this.shapes[at]), shape).await?))
         });
         let put: Vec<(usize, NodeShape)> = try_join_all(puts).await?;
         for (at, shape) in put {

@@ -66,7 +66,7 @@ pub(super) fn shape(node: &str, nodes: &Nodes) -> Result<NodeShape> {
     }
     let taint = |it: &String| {
         let (key, effect) = it.split_once(':').with_context(|| format!("taint {it:?}: use KEY:EFFECT"))?;
-        Ok((key.to_owned(), effect.to_owned()))
+        Ok::<_, anyhow::Error>((key.to_owned(), effect.to_owned()))
     };
     Ok(NodeShape {
         labels,
