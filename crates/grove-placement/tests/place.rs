@@ -102,6 +102,17 @@ fn pods_above_the_minimum_come_after_all_minima() {
     assert_eq!(placement.unplaced, ["a-2", "a-3"]);
 }
 
+/// As kube-scheduler has it.
+#[test]
+fn of_groups_that_are_not_all_needed_the_first_are_placed() {
+    let cluster = cluster("hosts=1,gpus=8");
+    let groups = vec![pods("a", 2, &gpus(1)), pods("b", 7, &gpus(1)), pods("c", 3, &gpus(2))];
+    let gang = Group { min_count: 1, ..all_of(groups) };
+    let placement = placed(&cluster, &gang);
+    let bound = |group: &str| placement.pods.iter().filter(|it| it.group == group).count();
+    assert_eq!((bound("a"), bound("b"), bound("c")), (2, 0, 3));
+}
+
 /// As kube-scheduler has it: the tightest domain would do for the minimum, and a larger one takes all.
 #[test]
 fn the_domain_with_room_for_the_pods_above_the_minimum_is_chosen() {
