@@ -104,6 +104,9 @@ fn add(group: &Group, parent: Option<&str>, priority: Option<&str>, objects: &mu
     }
     if let Some(priority) = priority {
         spec["priorityClassName"] = class(priority).into();
+        // Not filled in from the class, but compared with it.
+        let policy = PRIORITIES.iter().find(|it| it.0 == priority).map(|it| it.2);
+        spec["preemptionPolicy"] = policy.into();
     }
     if let Some(level) = &group.level {
         spec["schedulingConstraints"] = json!({ "topology": [{ "key": key(level) }] });

@@ -35,6 +35,9 @@ pub(super) struct Outcome(BTreeMap<String, usize>);
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("nothing");
+        }
         let counts: Vec<String> = self.0.iter().map(|(name, count)| format!("{name} {count}")).collect();
         f.write_str(&counts.join(", "))
     }
@@ -216,6 +219,8 @@ impl Play<'_> {
             let domains: BTreeSet<String> = domains.collect();
             counts.insert(format!("{} in {level}s", group.name), domains.len());
         }
+        // A pod that had to go is not there any more, and counts as one that waits.
+        counts.retain(|_, count| *count > 0);
         Outcome(counts)
     }
 }
