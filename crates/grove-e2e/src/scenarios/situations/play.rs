@@ -26,8 +26,8 @@ use crate::{
 
 /// How long a scheduler may take to say of a pod that it cannot place it. Of pods that it does not try it says nothing.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// kube-scheduler tries again after a second, and looks once a second for what is due.
-const LONGEST_BACKOFF: Duration = Duration::from_millis(2500);
+/// kube-scheduler tries again after a second, which it rounds up to whole ones, and looks once a second for what is due.
+const LONGEST_BACKOFF: Duration = Duration::from_millis(3500);
 
 /// How many pods are on nodes, by the group or name that they are counted as, and in how many domains those are that have to be in one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,9 +78,11 @@ impl Play<'_> {
         self.change(&first).await?;
         self.until_decided().await?;
         let mut outcomes = vec![self.outcome()];
-        for change in &self.situation.then {
+        if !self.situation.then.is_empty() {
             // Until then a pod that waits is not tried, and others may go past it.
             self.within(LONGEST_BACKOFF, is_bound).await;
+        }
+        for change in &self.situation.then {
             self.change(change).await?;
             self.until_decided_again().await?;
             outcomes.push(self.outcome());
