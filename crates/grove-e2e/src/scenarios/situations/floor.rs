@@ -105,8 +105,7 @@ impl Floor {
         let taints = shape.taints.iter().map(|(key, effect)| json!({ "key": key, "effect": effect }));
         let spec = json!([
             { "op": "add", "path": "/metadata/labels", "value": shape.labels },
-            { "op": "add", "path": "/spec/taints", "value": taints.collect::<Vec<_>>() },
-            { "op": "add", "path": "/spec/unschedulable", "value": shape.cordoned },
+            { "op": "add", "path": "/spec", "value": { "taints": taints.collect::<Vec<_>>(), "unschedulable": shape.cordoned } },
         ]);
         let patch: Patch<()> = Patch::Json(serde_json::from_value(spec)?);
         self.nodes.patch(&name, &PatchParams::default(), &patch).await?;
