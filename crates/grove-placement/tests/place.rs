@@ -132,7 +132,7 @@ fn the_domain_with_room_for_the_pods_above_the_minimum_is_chosen() {
     assert_eq!((nodes_of(&loose, "w"), loose.unplaced.len()), (vec!["rack-2-node-0"], 0));
     // The domain of a group around it, and a sibling whose minimum comes first.
     let both = all_of(vec![at_least("a", 1, 4, &gpus(1)), pods("b", 1, &gpus(1))]);
-    let both = placed(&cluster, &requires(BLOCK, requires(RACK, both)));
+    let both = placed(&cluster, &requires(RACK, both));
     assert_eq!((nodes_of(&both, "a"), nodes_of(&both, "b")), (vec!["rack-2-node-0"], vec!["rack-2-node-0"]));
     // Where a pod is bound, the others go.
     let mut bound = requires(RACK, at_least("w", 1, 4, &gpus(1)));
