@@ -11,6 +11,7 @@ mod operator;
 mod pod_rules;
 mod rig;
 mod rights;
+mod situations;
 mod start_order;
 // The tables of `testdata/` and what a row means are the same for unit tests and for a real API server.
 #[path = "../../../grove-api/tests/rules/table.rs"]
@@ -102,6 +103,12 @@ const TABLE: &[Scenario] = &[
         on: &[(Kube, None)],
         full_only: true,
         run: |context| Box::pin(gang::not_served(context)),
+    },
+    Scenario {
+        name: "sandbox_gang_situations",
+        on: &[(Kube, All)],
+        full_only: true,
+        run: |context| Box::pin(situations::gangs(context)),
     },
 ];
 
