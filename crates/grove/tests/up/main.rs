@@ -4,6 +4,7 @@
 #![cfg(feature = "sandbox")]
 
 mod kubectl;
+mod tour;
 mod transcript;
 mod usage;
 
