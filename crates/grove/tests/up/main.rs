@@ -10,6 +10,7 @@
 
 mod foreground;
 mod kubectl;
+mod options;
 mod tour;
 mod transcript;
 mod usage;
