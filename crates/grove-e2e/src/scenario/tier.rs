@@ -1,6 +1,9 @@
 //! Where scenarios run. What `make e2e` leaves to `make e2e-full` is in `e2e/full-only.txt`, one line each: cluster, scenario, reason.
 //! What does not run on simulated clusters is in `e2e/real-only.txt`: scenario, or the beginning of several and a `*`, and the reason.
 
+use super::Scenario;
+use crate::cluster::{Gates, Scheduler};
+
 /// The checked-in list.
 const LIST: &str = include_str!("../../../../e2e/full-only.txt");
 
@@ -12,8 +15,15 @@ pub(super) fn is_full_only(cluster: &str, scenario: &str) -> bool {
 /// What needs a real control plane.
 const REAL_ONLY: &str = include_str!("../../../../e2e/real-only.txt");
 
-/// Whether `scenario` does not run on simulated clusters.
-pub(super) fn needs_real(scenario: &str) -> bool {
+/// What simulated clusters are like.
+pub(super) const SIMULATED: (Scheduler, Gates) = (Scheduler::Kube, Gates::All);
+
+/// Whether `scenario` runs on simulated clusters, too.
+pub fn runs_on_sandbox(scenario: &Scenario) -> bool {
+    scenario.on.contains(&SIMULATED) && !needs_real(scenario.name)
+}
+
+fn needs_real(scenario: &str) -> bool {
     parse(REAL_ONLY).any(|(name, _)| match name.strip_suffix('*') {
         Some(prefix) => scenario.starts_with(prefix),
         None => scenario == name,

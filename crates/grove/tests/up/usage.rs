@@ -40,6 +40,7 @@ fn a_killed_cluster_leaves_nothing_in_the_way() {
     assert_eq!(down.status.code(), Some(0), "{}", text(&down));
     let second = up(&folder, &["--plain", "--exit-when-ready", "--sample", "samples/01-single-role.yaml"]);
     assert_eq!(second.status.code(), Some(0), "{}", text(&second));
+    assert!(!folder.kubeconfig().exists(), "the files are removed");
 }
 
 #[test]
