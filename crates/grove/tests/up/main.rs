@@ -6,6 +6,7 @@
 mod kubectl;
 mod transcript;
 mod usage;
+mod workloads;
 
 use std::{
     fs,
