@@ -63,7 +63,7 @@ impl Cli {
     pub(crate) fn run(self, registry: &Registry, hub: Hub) -> io::Result<Outcome> {
         match self.command {
             #[cfg(feature = "sandbox")]
-            Command::Up(command) => command.run(registry),
+            Command::Up(command) => command.run(registry, &hub),
             #[cfg(feature = "sandbox")]
             Command::Down(command) => command.run(),
             Command::Validate(command) => command.run(registry),
@@ -80,7 +80,7 @@ impl Cli {
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),
             #[cfg(feature = "sandbox")]
-            Command::Tour(command) => command.run(registry),
+            Command::Tour(command) => command.run(registry, &hub),
             #[cfg(feature = "sandbox")]
             Command::Sandbox(command) => command.run(),
             Command::Completions(command) => command.run(),

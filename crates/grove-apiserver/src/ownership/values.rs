@@ -35,6 +35,23 @@ pub(super) fn parts(value: &Value, shape: &Shape) -> Result<FieldSet, String> {
     Ok(if out.is_empty() { FieldSet::leaf() } else { out })
 }
 
+/// The paths of the lists and maps in a value that are owned as a whole.
+pub(super) fn wholes(value: &Value, shape: &Shape) -> Vec<String> {
+    let below = |step: String, value: &Value, shape: &Shape| {
+        wholes(value, shape).into_iter().map(move |it| format!("{step}{it}")).collect::<Vec<_>>()
+    };
+    match (value, shape.items()) {
+        (Value::Object(map), _) if !matches!(shape, Shape::Atomic) => {
+            map.iter().flat_map(|(name, value)| below(format!(".{name}"), value, shape.field(name))).collect()
+        }
+        (Value::Array(list), Some((_, item))) => {
+            list.iter().enumerate().flat_map(|(at, value)| below(format!("[{at}]"), value, item)).collect()
+        }
+        (Value::Object(_) | Value::Array(_), _) => vec![String::new()],
+        _ => Vec::new(),
+    }
+}
+
 /// What is there, with what is applied.
 pub(super) fn merge(live: &Value, applied: &Value, shape: &Shape) -> Value {
     match (live, applied, shape.items()) {

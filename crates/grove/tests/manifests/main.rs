@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
 
+mod group_policy;
 mod pod_policy;
 
 use std::{

@@ -74,6 +74,12 @@ fn kubectl_shows_changes_and_deletes_a_set() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused).contains("spec.replicas"), "{}", text(&refused));
 
+    kubectl.prints(&["create", "job", "hello", "--image=busybox", "--", "echo", "hi"], &["created"]);
+    kubectl
+        .prints(&["wait", "job", "hello", "--for=condition=complete", "--timeout=60s"], &["condition met"]);
+    kubectl.prints(&["get", "jobs"], &["hello", "Complete", "1/1"]);
+    kubectl.prints(&["delete", "job", "hello"], &["deleted"]);
+
     kubectl.prints(&["delete", "pcs", "chat", "--timeout=60s"], &["deleted"]);
     let left = kubectl.prints(&["get", "pods,podgangs,pclq", "-l", "app.kubernetes.io/part-of=chat"], &[]);
     assert!(left.contains("No resources found"), "{left}");

@@ -14,6 +14,7 @@ mod options;
 mod tour;
 mod transcript;
 mod usage;
+mod workloads;
 
 use std::{
     fs,

@@ -249,13 +249,31 @@ impl Manifests {
 /// embedded API server stores and does not enforce.
 #[cfg(feature = "sandbox")]
 pub(crate) fn for_webhook_url(registry: &Registry, config: &Path, url: &str) -> io::Result<Vec<Value>> {
-    let command = Manifests::augment_args(clap::Command::new("manifests")).no_binary_name(true);
     let flags = ["--no-crds", "--no-pod-policy", "--webhook-url", url, "--config"].map(OsString::from);
-    let matches = command.try_get_matches_from(flags.into_iter().chain([config.into()]));
-    let arguments = matches.and_then(|it| Manifests::from_arg_matches(&it)).map_err(io::Error::other)?;
+    let arguments = parsed(flags.into_iter().chain([config.into()]))?;
     let installation = Installation::read(&arguments, registry)?;
     let installation = installation.ok_or_else(|| invalid("the operator's configuration is invalid"))?;
     Ok(arguments.objects(&installation)?.into_iter().map(|it| it.value).collect())
+}
+
+/// Likewise, those of the pod grouper for pods of a scheduler.
+#[cfg(feature = "sandbox")]
+pub(crate) fn of_pod_grouper_outside(
+    registry: &Registry,
+    hub: &Hub,
+    scheduler: &str,
+) -> io::Result<Vec<Value>> {
+    let flags = ["--pod-grouper", "--no-crds", "--no-pod-policy", "--scheduler-name", scheduler];
+    let objects = parsed(flags.map(OsString::from))?.of_pod_grouper(registry, hub)?;
+    Ok(objects.into_iter().filter(|it| it.kind != Kind::Deployment).map(|it| it.value).collect())
+}
+
+/// The command with these flags.
+#[cfg(feature = "sandbox")]
+fn parsed(flags: impl IntoIterator<Item = OsString>) -> io::Result<Manifests> {
+    let command = Manifests::augment_args(clap::Command::new("manifests")).no_binary_name(true);
+    let matches = command.try_get_matches_from(flags);
+    matches.and_then(|it| Manifests::from_arg_matches(&it)).map_err(io::Error::other)
 }
 
 fn print(objects: Vec<Object>) -> io::Result<Outcome> {
