@@ -86,7 +86,7 @@ pub(crate) fn add_controllers(
         let controller = root_certificates::RootCertificates::new(context.clone(), certificate.clone());
         parts.add("root-certificates", move |stop| controller.clone().run(stop));
     }
-    let controller = jobs::Jobs::new(context.clone());
+    let controller = jobs::JobController::new(context.clone());
     parts.add("jobs", move |stop| controller.clone().run(stop));
     let controller = pod_groups::PodGroups::new(context);
     parts.add("pod-group-protection", move |stop| controller.clone().run(stop));

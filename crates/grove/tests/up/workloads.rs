@@ -129,7 +129,7 @@ async fn a_job_waits_as_a_whole_and_is_bound_as_a_whole() {
     assert!(why.contains("default-scheduler cannot place it"), "{why}");
     let pods: Api<Pod> = Api::default_namespaced(cluster.client.clone());
     let all = pods.list(&ListParams::default()).await.unwrap().items;
-    let bound: Vec<String> = all.iter().filter(|it| is_bound(it)).map(|it| it.name_any()).collect();
+    let bound: Vec<String> = all.iter().filter(|it| is_bound(it)).map(ResourceExt::name_any).collect();
     assert!(bound.len() == 1 && bound[0].starts_with("small-"), "{bound:?}");
 
     jobs.delete("small", &DeleteParams::background()).await.unwrap();

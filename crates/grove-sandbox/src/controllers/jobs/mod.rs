@@ -34,7 +34,7 @@ use crate::{
 const COMPONENT: &str = "job-controller";
 const GROUP: &str = "batch";
 
-pub(super) struct Jobs {
+pub(super) struct JobController {
     context: Context,
     writer: Writer,
     /// Keys of Jobs, which are like those of pods.
@@ -44,7 +44,7 @@ pub(super) struct Jobs {
     pods: Index<Pod>,
 }
 
-impl Jobs {
+impl JobController {
     pub(super) fn new(context: Context) -> Arc<Self> {
         let (queue, jobs) = (queue::<PodKey>(COMPONENT), Cache::<Job>::new());
         let woken = queue.clone();
@@ -154,7 +154,7 @@ impl Jobs {
         }
         match &plan.finish {
             Some(Finish::Complete) => self.record(job, false, "Completed", "Job completed".to_owned()),
-            Some(Finish::Failed { reason, message }) => self.record(job, true, *reason, message.clone()),
+            Some(Finish::Failed { reason, message }) => self.record(job, true, reason, message.clone()),
             None => {}
         }
     }

@@ -7,7 +7,9 @@ const DELAY: &str = "10m";
 
 impl Bench {
     fn serves(&self, serves: bool) {
-        ["p0", "p1"].iter().for_each(|it| self.ready(it, serves));
+        for pod in ["p0", "p1"] {
+            self.ready(pod, serves);
+        }
         self.referee.look();
     }
 
