@@ -7,7 +7,7 @@ use super::{
     shape::{Key, Shape},
 };
 
-/// The schema of the configuration file. It accepts whatever [`load`](super::load) accepts; what compares fields with each
+/// The schema of the configuration file. It accepts whatever [`load`](super::load()) accepts; what compares fields with each
 /// other, or depends on the scheduler, only `load` checks.
 pub fn file_schema() -> Value {
     let mut schema = json_schema(&keys::FILE);
