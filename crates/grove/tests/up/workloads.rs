@@ -6,7 +6,7 @@ use futures::{StreamExt as _, pin_mut};
 use grove_api::manifest;
 use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
 use kube::{
-    Api, Client, Config, ResourceExt as _,
+    Api, Client, Config, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
     runtime::{WatchStreamExt as _, watcher},
