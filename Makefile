@@ -84,6 +84,7 @@ lint: ## Format, clippy, documentation, dependency directions, licences, feature
 	@$(BUILD) --bin xtask --bin grove
 	$(XTASK) tidy
 	$(GROVE) crds --check crds
+	$(GROVE) chart --check charts/grove
 
 .PHONY: crds
 crds: build-grove ## Write the CustomResourceDefinitions to crds/
@@ -94,6 +95,10 @@ manifests: build-grove ## Write what `make test` expects of `grove manifests`: i
 	$(GROVE) manifests --no-crds > crates/grove/tests/manifests/default.yaml
 	@table=$$($(GROVE) manifests --explain-rights) && text=$$(sed '/^| part /,$$d' docs/rights.md) && \
 		printf '%s\n\n%s\n' "$$text" "$$table" > docs/rights.md
+
+.PHONY: chart
+chart: build-grove ## Write what is generated of the Helm chart in charts/grove: templates, schema of values
+	$(GROVE) chart --out charts/grove
 
 .PHONY: capabilities
 capabilities: build-grove ## Write what each scheduler can do to docs/backends/capabilities.md
@@ -170,6 +175,12 @@ up-real: ## Likewise on a real control plane, which is compiled first: UP="--rac
 .PHONY: cluster-bin
 cluster-bin: ## Build the control plane and schedulers that are missing: SCHEDULERS=kube skips KAI and Volcano
 	@SCHEDULERS="$(SCHEDULERS)" e2e/cluster/build
+
+.PHONY: chart-check
+chart-check: ## Hold what helm renders of the chart against `grove manifests`; helm is built first, unless HELM names one
+	@helm="$(HELM)" && \
+		{ [ -n "$$helm" ] || helm=$$(SCHEDULERS=kube TOOLS=helm e2e/cluster/build | sed -n 's/^kubernetes=//p')/helm; } && \
+		HELM="$$helm" $(CARGO) test --workspace --locked --test manifests helm -- --ignored
 
 .PHONY: cluster-up
 cluster-up: build-e2e ## Start a real Kubernetes with simulated GPU racks: UP="--scheduler kai --racks 4"

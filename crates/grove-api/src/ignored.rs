@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    config::OperatorConfiguration,
+    config::{Debugging, OperatorConfiguration},
     constants::annotations::{MNNVL_GROUP, MNNVL_NONE},
     field::{Path, Warning},
     wire::PodCliqueSet,
@@ -28,7 +28,7 @@ enum Found {
 use Found::{InConfiguration, InSet};
 
 const TABLE: &[Ignored] = &[
-    Ignored { effect: "no ResourceClaimTemplate is made of it", found: InSet(claim_templates) },
+    Ignored { effect: "no ResourceClaimTemplate is created", found: InSet(claim_templates) },
     Ignored { effect: "pods get no shared ResourceClaims", found: InSet(sharing) },
     Ignored {
         effect: "no ComputeDomain is created, and pods get no claim of one",
@@ -38,13 +38,7 @@ const TABLE: &[Ignored] = &[
         effect: "no ComputeDomains are created",
         found: InConfiguration(|it| asked(it.network.auto_mnnvl_enabled, &["network", "autoMNNVLEnabled"])),
     },
-    Ignored {
-        effect: "no profiles are served",
-        found: InConfiguration(|it| {
-            let is_on = it.debugging.as_ref().is_some_and(|it| it.enable_profiling);
-            asked(is_on, &["debugging", "enableProfiling"])
-        }),
-    },
+    Ignored { effect: "no profiles are served", found: InConfiguration(profiling) },
     Ignored { effect: "the operator always speaks JSON", found: InConfiguration(content_types) },
 ];
 
@@ -126,6 +120,16 @@ fn nvlink_groups(set: &PodCliqueSet) -> Vec<Path> {
     );
     let at = |it: Path| if it.segments().is_empty() { Path::of(&["metadata"]) } else { it };
     found.into_iter().map(|it| at(it).child("annotations").key(MNNVL_GROUP)).collect()
+}
+
+fn profiling(config: &OperatorConfiguration) -> Vec<Path> {
+    let (Some(debugging), default) = (&config.debugging, Debugging::default()) else { return Vec::new() };
+    let rows = [
+        ("enableProfiling", debugging.enable_profiling),
+        ("pprofBindHost", debugging.pprof_bind_host != default.pprof_bind_host),
+        ("pprofBindPort", debugging.pprof_bind_port != default.pprof_bind_port),
+    ];
+    rows.into_iter().filter(|it| it.1).map(|it| Path::of(&["debugging", it.0])).collect()
 }
 
 fn content_types(config: &OperatorConfiguration) -> Vec<Path> {

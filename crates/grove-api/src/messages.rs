@@ -18,7 +18,7 @@ pub(crate) const MEMBER_TWICE: &str =
     "a clique can belong to only one scaling group, and be listed there once";
 pub(crate) const MEMBER_AUTOSCALED: &str = "a clique of a scaling group scales with the group: remove its autoScalingConfig, or use the group's scaleConfig";
 pub(crate) const MEMBER_ZERO: &str =
-    "a clique of a scaling group cannot be scaled to zero by itself: set replicas of the group to 0";
+    "a clique of a scaling group cannot be scaled to zero on its own: set replicas of the group to 0";
 pub(crate) const DELAY_NOT_POSITIVE: &str = "must be a duration greater than 0, such as 30s or 4h";
 pub(crate) const BACKOFF_UPSIDE_DOWN: &str = "must not be longer than backoff.max";
 pub(crate) const STARTS_AFTER_UNKNOWN: &str = "must name cliques of spec.template.cliques";
@@ -65,7 +65,7 @@ pub(crate) const RULE_TWO_MINIMA: &str =
     "must not be set beside subGroups: the minima of the sub-groups are that of the group";
 pub(crate) const RULE_NO_SUB_GROUPS: &str = "needs subGroups: it says how many of them are placed together";
 pub(crate) const RULE_TOPOLOGY_NAME: &str = "needed by the levels of the topology";
-pub(crate) const RULE_SUB_GROUP_TWICE: &str = "every sub-group needs a name of its own";
+pub(crate) const RULE_SUB_GROUP_TWICE: &str = "sub-group names must be unique";
 pub(crate) const RULE_TWO_RESTS: &str =
     "only one sub-group may be without a podSelector: it takes the pods that no other takes";
 pub(crate) const RULE_NAME_OR_EACH: &str = "exactly one of name and forEach is needed";

@@ -167,7 +167,9 @@ fn a_full_file_is_read_as_written() {
     let given = parse(PRODUCTION);
     let Loaded { config, profiles, warnings } = try_load(&given).unwrap();
     let warned: Vec<String> = warnings.iter().map(|it| it.path.to_string()).collect();
-    assert_eq!(warned, ["debugging.enableProfiling", "network.autoMNNVLEnabled"], "not implemented yet");
+    let ignored = ["enableProfiling", "pprofBindHost", "pprofBindPort"].map(|it| format!("debugging.{it}"));
+    assert_eq!(warned[..3], ignored, "not implemented yet");
+    assert_eq!(warned[3..], ["network.autoMNNVLEnabled"], "not implemented yet");
     assert_eq!(profiles.names().collect::<Vec<_>>(), ["volcano", "default-scheduler", "kai-scheduler"]);
     assert_eq!(profiles.default_name(), "kai-scheduler");
     assert_eq!(profiles.get("default-scheduler").unwrap().config, json!({ "gangScheduling": false }));
@@ -248,7 +250,6 @@ fn what_is_not_a_mistake_is_let_through() {
     let bodies = [
         "leaderElection: { enabled: false, leaseDuration: 1s, retryPeriod: -1s }",
         "leaderElection: { enabled: true, leaseDuration: 15s, renewDeadline: 12s, retryPeriod: 9.9s }",
-        "debugging: { pprofBindPort: 2752 }",
         "server: { webhooks: { bindAddress: 10.0.0.1, port: 80 }, metrics: { bindAddress: 10.0.0.2, port: 80 } }",
         "server: { webhooks: { port: 65535 }, metrics: { port: 1 } }",
         "runtimeClientConnection: { burst: 1e+06 }",
@@ -257,6 +258,8 @@ fn what_is_not_a_mistake_is_let_through() {
     for body in bodies {
         assert_eq!(loaded(body).warnings, [], "{body}");
     }
+    // The port of the metrics, on another address.
+    assert_eq!(loaded("debugging: { pprofBindPort: 2752 }").warnings.len(), 1, "not implemented yet");
 }
 
 #[test]

@@ -20,7 +20,8 @@ const KINDS: [(&str, &str); 17] = [
     ),
     (
         "admissionregistration.k8s.io/v1",
-        "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
+        "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy \
+         ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
     ),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
     ("apps/v1", "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet"),

@@ -247,7 +247,7 @@ impl Failure {
 
     /// A read asks for a revision that is yet to come, and it did not come in time.
     pub(crate) fn too_large_revision(wanted: u64, current: u64) -> Self {
-        let message = format!("Too large resource version: {wanted}, current: {current}");
+        let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
         let cause = Cause {
             reason: "ResourceVersionTooLarge".to_owned(),
             message: "Too large resource version".to_owned(),

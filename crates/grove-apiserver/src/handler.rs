@@ -12,7 +12,7 @@ use crate::accept::Form;
 use crate::auth::{self, UserInfo};
 use crate::body::Body;
 use crate::discovery::{self, Catalog};
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::fault::Fault;
 use crate::health;
 use crate::object::Object;
@@ -217,7 +217,7 @@ impl Asked<'_> {
         let is_named = self.target.name.is_some();
         let mut duplicates = Vec::new();
         let mut body = || {
-            let (value, doubles) = write::read_body(content_type, self.body)?;
+            let (value, doubles) = write::read_body(self.body_kind(), content_type, self.body)?;
             duplicates = doubles;
             Ok::<_, Failure>(value)
         };
@@ -274,17 +274,40 @@ impl Asked<'_> {
             namespace: self.target.namespace.clone().unwrap_or_default(),
             name,
             subresource: self.subresource,
-            manager: self.manager(),
+            manager: self.manager(options_kind)?,
             dry_run: dry_run.map_or_else(|| self.query.dry_run(options_kind), Ok)?,
             action,
         };
         Ok((request, fields))
     }
 
-    fn manager(&self) -> String {
-        let agent = || self.parts.headers.get(USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
-        let program = || agent().split('/').next().unwrap_or_default();
-        self.query.get("fieldManager").map_or_else(|| program().to_owned(), str::to_owned)
+    /// The kind of object that a body is to be.
+    fn body_kind(&self) -> &str {
+        match self.subresource {
+            Some(Subresource::Scale) => "Scale",
+            Some(Subresource::Eviction) => "Eviction",
+            Some(Subresource::Binding) => "Binding",
+            None | Some(Subresource::Status | Subresource::Finalize) => &self.resource.kind,
+        }
+    }
+
+    /// Who writes, by name. Objects carry it, so there is an end to it.
+    fn manager(&self, options: &str) -> Result<String, Failure> {
+        let Some(name) = self.query.get("fieldManager").filter(|_| self.parts.method != Method::DELETE)
+        else {
+            let agent =
+                self.parts.headers.get(USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
+            return Ok(agent.split('/').next().unwrap_or_default().chars().take(LONGEST_MANAGER).collect());
+        };
+        let cause = if name.len() > LONGEST_MANAGER {
+            Cause::too_long("fieldManager", LONGEST_MANAGER)
+        } else if let Some((at, char)) = name.char_indices().find(|(_, it)| it.is_control()) {
+            let detail = format!("invalid character U+{:04X} (at position {at})", u32::from(char));
+            Cause::invalid("fieldManager", &format!("{name:?}"), &detail)
+        } else {
+            return Ok(name.to_owned());
+        };
+        Err(Failure::invalid_options(options, cause))
     }
 
     fn written(&self, result: &Answer, form: Form) -> Response<Body> {
@@ -304,6 +327,9 @@ impl Asked<'_> {
         }
     }
 }
+
+/// As long as the name of a manager may be.
+const LONGEST_MANAGER: usize = 128;
 
 /// As many warnings as an answer has, and as many characters as one has.
 const MOST_WARNINGS: usize = 20;

@@ -9,7 +9,7 @@
 //! * `route`, `query`, `accept` turn HTTP into a question; `read`, `watch` and `write` answer it; `failure` says no.
 //! * `kinds` knows the fields of built-in kinds, for patches, apply and field validation; `table` shows objects to people.
 //! * `write` holds what the API does to objects (generation, finalizers, grace, subresources); `store` knows none of it.
-//! * `admission`: webhooks that are asked before a write of a client is stored.
+//! * `admission`: policies that change what a client writes, and webhooks that are asked, before it is stored.
 //! * `definitions`, `schema` and `cel`: what CustomResourceDefinitions in the store define, and what they ask of objects.
 //! * `collector` is a controller: it sees events and writes through [`ApiServer::write`], as a client would.
 //!

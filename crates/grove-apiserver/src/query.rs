@@ -1,5 +1,7 @@
 //! Percent encoding and the parameters of a request.
 
+use std::num::{IntErrorKind, ParseIntError};
+
 use crate::failure::{Cause, Failure};
 
 /// The parameters behind the question mark.
@@ -32,12 +34,11 @@ impl Query {
 
     /// A number, or a refusal.
     pub(crate) fn number(&self, name: &str) -> Result<Option<i64>, Failure> {
-        let bad = |text: &str| {
-            Failure::bad_request(format!(
-                "strconv.ParseInt: parsing {text:?}: invalid syntax in parameter {name}"
-            ))
+        let bad = |text: &str, error: &ParseIntError| {
+            let why = not_a_number(error);
+            Failure::bad_request(format!("strconv.ParseInt: parsing {text:?}: {why} in parameter {name}"))
         };
-        self.get(name).map(|text| text.parse().map_err(|_| bad(text))).transpose()
+        self.get(name).map(|text| text.parse::<i64>().map_err(|it| bad(text, &it))).transpose()
     }
 
     /// Whether nothing is to be stored.
@@ -49,6 +50,14 @@ impl Query {
                 Err(Failure::invalid_options(kind, Cause::not_supported("dryRun", other, &["All"])))
             }
         }
+    }
+}
+
+/// Why a text is no number.
+pub(crate) fn not_a_number(error: &ParseIntError) -> &'static str {
+    match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+        _ => "invalid syntax",
     }
 }
 

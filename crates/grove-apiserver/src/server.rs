@@ -104,7 +104,7 @@ impl ApiServer {
         Err(Failure::definition_changes())
     }
 
-    /// Performs a write of a client: webhooks are asked. What they warn of comes along.
+    /// Performs a write of a client: policies apply, webhooks are asked. What they warn of comes along.
     pub(crate) async fn write_admitted(
         &self,
         mut request: WriteRequest,
@@ -143,8 +143,8 @@ impl ApiServer {
         (Err(failure), warnings(session))
     }
 
-    /// From now on, the webhooks that are configured in the store are asked about what clients write. `resolve` finds the
-    /// address of a service: namespace, name and port.
+    /// From now on, the webhooks that are configured in the store are asked about what clients write, and its mutating policies
+    /// apply to it. `resolve` finds the address of a service: namespace, name and port.
     pub fn call_webhooks(
         &self,
         resolve: impl Fn(&str, &str, u16) -> Option<SocketAddr> + Send + Sync + 'static,

@@ -1,20 +1,24 @@
 //! Grove's operator as a process of a cluster, with its own account: started, stopped, killed and started again.
 
 pub(crate) mod account;
+mod balancer;
 mod configuration;
 mod ledger;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
-use rustix::process::Signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
 use self::configuration::configuration;
-pub use self::ledger::{Grant, Ledger};
+pub use self::{
+    balancer::Balancer,
+    ledger::{Grant, Ledger},
+};
 use crate::cluster::{Cluster, Command, Link, Process, Reaper, Scheduler, Write, free_ports};
 
 /// How long it may take until it is ready, and until it has ended.
@@ -33,6 +37,8 @@ pub struct OperatorOptions {
     pub lease: [&'static str; 3],
     /// Whether the API server asks it about sets and topologies. They are refused while it is down.
     pub webhooks: bool,
+    /// The port on 127.0.0.1 where the API server asks; none: its own.
+    pub webhook_port: Option<u16>,
     /// Whether it protects what it made; needs webhooks.
     pub authorizer: bool,
     /// More arguments of `grove operator`.
@@ -45,6 +51,8 @@ pub struct OperatorOptions {
     pub gang_scheduling: bool,
     /// More lines of its configuration.
     pub more: &'static str,
+    /// Megabytes of data that it may have; one that wants more ends at once.
+    pub memory: Option<u64>,
 }
 
 impl Default for OperatorOptions {
@@ -55,12 +63,14 @@ impl Default for OperatorOptions {
             leader_election: true,
             lease: ["15s", "10s", "2s"],
             webhooks: false,
+            webhook_port: None,
             authorizer: false,
             arguments: Vec::new(),
             topology_aware: true,
             schedulers: Vec::new(),
             gang_scheduling: true,
             more: "",
+            memory: None,
         }
     }
 }
@@ -104,7 +114,7 @@ impl Operator {
         // The webhooks stay where the API server was told that they are.
         let ports = free_ports()?;
         std::fs::write(&config, configuration(&options, ports))?;
-        let url = format!("https://127.0.0.1:{}", ports[0]);
+        let url = format!("https://127.0.0.1:{}", options.webhook_port.unwrap_or(ports[0]));
         account::install(&cluster.client, &program, &config, &url, options.webhooks).await?;
         let link =
             Link::open(&account::kubeconfig(cluster, account::ACCOUNT, &options.name).await?, &options.name)
@@ -154,14 +164,17 @@ impl Operator {
         self.ports = [self.ports[0], health, metrics];
         let config = self.command.folder.join(format!("{}.yaml", self.options.name));
         std::fs::write(config, configuration(&self.options, self.ports))?;
-        self.process = Some(self.reaper.run(self.command.clone()).await?);
+        let process = self.process.insert(self.reaper.run(self.command.clone()).await?);
+        if let Some(megabytes) = self.options.memory {
+            limit_data(process.pid, megabytes)?;
+        }
         Ok(())
     }
 
     /// Waits until it says that it is ready.
     pub async fn until_ready(&self) -> Result<()> {
         let asking = async {
-            while self.get(self.ports[1], "/readyz").await.map_or(0, |it| it.0) != 200 {
+            while get(self.ports[1], "/readyz").await.map_or(0, |it| it.0) != 200 {
                 self.reaper.check()?;
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -224,22 +237,31 @@ impl Operator {
 
     /// What it says of itself at `/metrics`.
     pub async fn metrics(&self) -> Result<String> {
-        let (code, text) = self.get(self.ports[2], "/metrics").await?;
+        let (code, text) = get(self.ports[2], "/metrics").await?;
         ensure!(code == 200, "/metrics answers {code}");
         Ok(text)
     }
+}
 
-    /// A request to one of its own servers.
-    async fn get(&self, port: u16, path: &str) -> Result<(u16, String)> {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("half an answer")?;
-        let code = head.split(' ').nth(1).and_then(|it| it.parse().ok()).context("no status")?;
-        Ok((code, body.to_owned()))
-    }
+/// A request to a server of plain HTTP on 127.0.0.1: status and body.
+async fn get(port: u16, path: &str) -> Result<(u16, String)> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("half an answer")?;
+    let code = head.split(' ').nth(1).and_then(|it| it.parse().ok()).context("no status")?;
+    Ok((code, body.to_owned()))
+}
+
+/// Limits the data of a process: its heap, and the stacks of its threads, whether it uses all of them or not.
+fn limit_data(pid: u32, megabytes: u64) -> Result<()> {
+    let pid = Pid::from_raw(i32::try_from(pid)?).context("no process")?;
+    let bytes = Some(megabytes << 20);
+    prlimit(Some(pid), Resource::Data, Rlimit { current: bytes, maximum: bytes })
+        .context("cannot limit its memory")?;
+    Ok(())
 }
 
 /// Those requests that are the operator's, on objects of a namespace. Leases are no writes that count.

@@ -21,7 +21,7 @@ mod start;
 mod takeover;
 mod wake;
 
-pub use grove_plan::node_loss::Patience;
+pub use grove_plan::{allotment::Caps, node_loss::Patience};
 
 pub use self::{
     backends::{BackendMetrics, fit, tree_of},

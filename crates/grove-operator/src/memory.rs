@@ -62,6 +62,8 @@ pub(crate) struct Memory {
     kept: Mutex<usize>,
     /// Namespaces that take no new objects, and until when nobody need ask again.
     ending: Mutex<BTreeMap<String, Instant>>,
+    /// When everything was forgotten last.
+    cleared: Mutex<Option<Instant>>,
 }
 
 /// What is remembered of one object.
@@ -168,11 +170,17 @@ impl Memory {
 
     /// Forgets everything, as a restart would. What is being written then says itself when it ends.
     pub(crate) fn clear(&self) {
+        *self.cleared.lock() = Some(Instant::now());
         self.by_uid.lock().clear();
         self.ending.lock().clear();
         *self.kept.lock() = 0;
         self.lines.sweep(&BTreeSet::new());
         self.quotas.clear();
+    }
+
+    /// How long it has remembered what it saw.
+    pub(crate) fn age(&self) -> Duration {
+        self.cleared.lock().map(|it| it.elapsed()).unwrap_or_default()
     }
 
     /// Whether something else is said now than the last time, for this reason.

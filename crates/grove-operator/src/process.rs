@@ -12,7 +12,7 @@ use grove_api::config::{
     NodeLoss, OperatorConfiguration,
 };
 use grove_api::wire::{DurationError, GoDuration};
-use grove_plan::node_loss::Patience;
+use grove_plan::{allotment::Caps, node_loss::Patience};
 use grove_runtime::{
     Election, Events, Fence, Metrics, Throttle, Writer,
     bearer::TokenFile,
@@ -201,6 +201,7 @@ fn settings(registry: &Registry, loaded: &Loaded, namespace: &str) -> Settings {
         namespace: leader::namespace(None, namespace),
         init_image: crate::init_image::from_environment(),
         topology_aware: config.topology_aware(),
+        caps: Caps::default(),
         node_loss: patience(&config.node_loss),
         clock: Timestamp::now,
     }
@@ -338,5 +339,27 @@ fn format(format: LogFormat) -> telemetry::Format {
     match format {
         LogFormat::Json => telemetry::Format::Json,
         LogFormat::Text => telemetry::Format::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use grove_api::{
+        config,
+        limits::{MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
+    };
+    use grove_scheduler::builtin::builtin;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_set_may_have_what_admission_takes() {
+        let registry = builtin();
+        let config = json!({ "apiVersion": config::API_VERSION, "kind": config::KIND });
+        let loaded = registry.with_known(|known| config::load(&config, known)).unwrap();
+        let caps = settings(&registry, &loaded, "grove").caps;
+        let expected = Caps { cliques: MAX_POD_CLIQUES_PER_SET, groups: MAX_SCALING_GROUPS_PER_SET };
+        assert_eq!(caps, expected);
     }
 }

@@ -11,10 +11,10 @@ use std::{
 };
 
 use grove_api::{config::SchedulerProfiles, constants::labels};
-use grove_plan::node_loss::Patience;
+use grove_plan::{allotment::Caps, node_loss::Patience};
 use grove_runtime::{
-    Cached, Events, Handover, InformerMetrics, Outcome, OwnedWrites, Queue, QueueKey, QueueMetrics, Switch,
-    Term, Writer, inform, inform_guarded, work,
+    Cached, Events, Handover, History, InformerMetrics, Outcome, OwnedWrites, Queue, QueueKey, QueueMetrics,
+    Switch, Term, Writer, inform, inform_guarded, work,
 };
 use grove_scheduler::Registry;
 use k8s_openapi::jiff::Timestamp;
@@ -81,6 +81,8 @@ pub struct Settings {
     pub init_image: String,
     /// Whether placement by topology is on.
     pub topology_aware: bool,
+    /// How much one set may have. What admission takes is fixed ([`grove_api::limits`]); others than the default are for tests.
+    pub caps: Caps,
     /// How long nodes may be in trouble; without it nobody looks at nodes.
     pub node_loss: Option<Patience>,
     /// The wall clock.
@@ -135,8 +137,10 @@ impl Operator {
             leftovers: leave,
             init_image: settings.init_image,
             topology_aware: settings.topology_aware,
+            caps: settings.caps,
             node_loss: settings.node_loss,
             clock: settings.clock,
+            history: History::default(),
         });
         // A follower keeps nothing: it looks at everything when it begins to lead.
         grove.queues.all().into_iter().for_each(Switch::close);

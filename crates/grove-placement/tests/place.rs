@@ -102,6 +102,46 @@ fn pods_above_the_minimum_come_after_all_minima() {
     assert_eq!(placement.unplaced, ["a-2", "a-3"]);
 }
 
+/// As kube-scheduler has it.
+#[test]
+fn of_groups_that_are_not_all_needed_the_first_are_placed() {
+    let cluster = cluster("hosts=1,gpus=8");
+    let groups = vec![pods("a", 2, &gpus(1)), pods("b", 7, &gpus(1)), pods("c", 3, &gpus(2))];
+    let gang = Group { min_count: 1, ..all_of(groups) };
+    let placement = placed(&cluster, &gang);
+    let bound = |group: &str| placement.pods.iter().filter(|it| it.group == group).count();
+    assert_eq!((bound("a"), bound("b"), bound("c")), (2, 0, 3));
+}
+
+/// As kube-scheduler has it: the tightest domain would do for the minimum, and a larger one takes all.
+#[test]
+fn the_domain_with_room_for_the_pods_above_the_minimum_is_chosen() {
+    let mut cluster = cluster("blocks=2,racks=2,hosts=1,gpus=8");
+    for (node, used) in
+        [("rack-0-node-0", 6), ("rack-1-node-0", 4), ("rack-2-node-0", 3), ("rack-3-node-0", 5)]
+    {
+        take(&mut cluster, node, used);
+    }
+    let all = placed(&cluster, &requires(RACK, at_least("w", 2, 4, &gpus(1))));
+    assert_eq!((nodes_of(&all, "w"), all.unplaced.len()), (vec!["rack-1-node-0"], 0));
+    // No rack takes six: the one with most.
+    let most = placed(&cluster, &requires(RACK, at_least("w", 2, 6, &gpus(1))));
+    assert_eq!((nodes_of(&most, "w"), most.unplaced.len()), (vec!["rack-2-node-0"], 1));
+    // Not without a minimum, either.
+    let loose = placed(&cluster, &requires(RACK, at_least("w", 0, 5, &gpus(1))));
+    assert_eq!((nodes_of(&loose, "w"), loose.unplaced.len()), (vec!["rack-2-node-0"], 0));
+    // The domain of a group around it, and a sibling whose minimum comes first.
+    let both = all_of(vec![at_least("a", 1, 4, &gpus(1)), pods("b", 1, &gpus(1))]);
+    let both = placed(&cluster, &requires(RACK, both));
+    assert_eq!((nodes_of(&both, "a"), nodes_of(&both, "b")), (vec!["rack-2-node-0"], vec!["rack-2-node-0"]));
+    // Where a pod is bound, the others go.
+    let mut bound = requires(RACK, at_least("w", 1, 4, &gpus(1)));
+    if let Members::Pods(pods) = &mut bound.members {
+        pods[0].node = Some("rack-0-node-0".to_owned());
+    }
+    assert_eq!(placed(&cluster, &bound).unplaced.len(), 1);
+}
+
 #[test]
 fn pods_above_the_minimum_keep_the_required_domain_and_leave_the_preferred_one() {
     let line = cluster("blocks=2,racks=2,hosts=1,gpus=8");

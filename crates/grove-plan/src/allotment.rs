@@ -131,8 +131,8 @@ impl Allotment {
 
     /// Whether a scaling group of this size has room, whatever the others have: no larger than by the template, in a set
     /// whose template has room.
-    pub fn is_certain(set: &PodCliqueSet, config: &ScalingGroupConfig, replicas: u32) -> bool {
-        let (caps, size) = (Caps::default(), ReplicaSize::of(&set.spec.template));
+    pub fn is_certain(caps: Caps, set: &PodCliqueSet, config: &ScalingGroupConfig, replicas: u32) -> bool {
+        let size = ReplicaSize::of(&set.spec.template);
         let times = |each: u64| size::replicas(set).saturating_mul(each);
         replicas <= group_replicas(config).max(group_minimum(config))
             && times(size.cliques) <= caps.cliques

@@ -48,7 +48,7 @@ fn words(users: &[String]) -> String {
     let named = users.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = users.len().saturating_sub(NAMED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("it is deleted when no PodCliqueSet uses it any more; now these do: {named}{more}")
+    format!("deletion waits until no PodCliqueSet uses it; used by: {named}{more}")
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
             Some(Protection::Held(words)) => words,
             other => panic!("{other:?}"),
         };
-        assert!(said(&["a/x", "b/y"]).ends_with("now these do: a/x, b/y"));
+        assert!(said(&["a/x", "b/y"]).ends_with("; used by: a/x, b/y"));
         assert!(said(&["1", "2", "3", "4", "5", "6", "7"]).ends_with("1, 2, 3, 4, 5 and 2 more"));
     }
 }

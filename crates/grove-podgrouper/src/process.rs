@@ -91,14 +91,29 @@ fn failed<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> RunError {
     move |cause| RunError::Failed(format!("{what}: {cause}"))
 }
 
-/// Runs the pod grouper with the plugins of `hub` and the backends of `registry`, until it is told to stop.
+/// Runs the pod grouper with the plugins of `hub` and the backends of `registry`, until a signal tells it to stop.
 pub async fn run(registry: &Registry, hub: Hub, options: Options) -> Result<(), RunError> {
-    for name in &options.schedulers {
-        backend_of(name, registry).map_err(|error| RunError::Unusable(error.to_string()))?;
-    }
+    check(registry, &options)?;
     let level = if options.verbose { telemetry::Level::Debug } else { telemetry::Level::Info };
     telemetry::init(level, telemetry::Format::Json).map_err(failed("logs"))?;
     let stop = shutdown::on_signal().map_err(failed("signals"))?;
+    Box::pin(run_until(registry, hub, options, stop)).await
+}
+
+/// Whether there is a backend for each of the schedulers.
+fn check(registry: &Registry, options: &Options) -> Result<(), RunError> {
+    let mut backends = options.schedulers.iter().map(|name| backend_of(name, registry));
+    backends.try_for_each(|it| it.map(drop)).map_err(|error| RunError::Unusable(error.to_string()))
+}
+
+/// Likewise, in a process that has its logs and its own way to stop.
+pub async fn run_until(
+    registry: &Registry,
+    hub: Hub,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<(), RunError> {
+    check(registry, &options)?;
     let metrics = Metrics::new();
     let started: Arc<OnceLock<Arc<Grouper>>> = Arc::default();
     let mut servers = serve(&options, &metrics, &started, &stop).await?;

@@ -117,10 +117,12 @@ fn probed(backends: &[&dyn SchedulerBackend]) -> Vec<Right> {
             Probe::Served(_) | Probe::DryRun { .. } => {}
         }
     }
-    if !definitions.is_empty() {
-        let reason = "which form of groups a scheduler understands is read from its CRD";
-        let right = everywhere("apiextensions.k8s.io", &["customresourcedefinitions"], &["get"], reason);
-        rights.insert(0, Right { names: definitions.into_iter().collect(), ..right });
+    // One for each: what one scheduler needs does not depend on which others there are.
+    let reason = "which form of groups a scheduler understands is read from its CRD";
+    let group = "apiextensions.k8s.io";
+    for name in definitions.into_iter().rev() {
+        let right = everywhere(group, &["customresourcedefinitions"], &["get"], reason);
+        rights.insert(0, Right { names: vec![name], ..right });
     }
     rights
 }

@@ -39,7 +39,7 @@ pub mod writer;
 pub use applier::{Applied, Applier, ApplyError, Changed, Owner, Rendered, differ_in_status_only};
 pub use cache::{Cache, Cached, Change, Index, Stored, Undecodable};
 pub use events::{EventKind, Events};
-pub use informer::{inform, inform_guarded};
+pub use informer::{History, inform, inform_guarded};
 pub use jitter::seed_delays;
 pub use leader::{Election, Fence, Handover, Term, lead};
 pub use metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, RequestMetrics};

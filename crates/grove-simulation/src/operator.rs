@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use grove_api::config;
-use grove_operator::{BackendMetrics, Concurrency, Operator, Patience, Settings};
+use grove_operator::{BackendMetrics, Caps, Concurrency, Operator, Patience, Settings};
 use grove_runtime::{Events, InformerMetrics, QueueMetrics, Term};
 use grove_scheduler::builtin::builtin;
 use k8s_openapi::jiff::SignedDuration;
@@ -47,6 +47,7 @@ pub(crate) fn start(
         namespace: NAMESPACE.to_owned(),
         init_image: "grove-initc:1".to_owned(),
         topology_aware: backend == Some(Backend::Kai),
+        caps: Caps::default(),
         node_loss: lost_after.map(patience),
         clock: clock::operator_now,
     };

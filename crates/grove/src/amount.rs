@@ -77,6 +77,11 @@ impl Serialize for Amount {
     }
 }
 
+/// Whether a text is an amount that a pod can ask for.
+pub(crate) fn is_amount(text: &str) -> bool {
+    parse(text).is_some_and(|it| it >= 0)
+}
+
 /// Thousandths, rounded up as Kubernetes does.
 fn parse(text: &str) -> Option<i128> {
     let (negative, text) = match text.strip_prefix('-') {

@@ -11,9 +11,20 @@ use grove_runtime::object_name::is_path_segment;
 use grove_scheduler::Registry;
 
 use crate::commands::{
-    backends::Backends, completions::Completions, config::ConfigCommand, crds::Crds, group::GroupCommand,
-    manifests::Manifests, operator::OperatorCommand, plan::Plan, pod_grouper::PodGrouperCommand,
-    rollout::Rollout, status::Status, topology::Topology, validate::Validate, why::Why,
+    backends::Backends,
+    completions::Completions,
+    config::ConfigCommand,
+    crds::Crds,
+    group::GroupCommand,
+    manifests::{Manifests, chart::ChartCommand},
+    operator::OperatorCommand,
+    plan::Plan,
+    pod_grouper::PodGrouperCommand,
+    rollout::Rollout,
+    status::Status,
+    topology::Topology,
+    validate::Validate,
+    why::Why,
 };
 #[cfg(feature = "sandbox")]
 use crate::commands::{down::Down, up::Up};
@@ -41,6 +52,8 @@ enum Command {
     Config(ConfigCommand),
     Crds(Crds),
     Manifests(Box<Manifests>),
+    #[command(hide = true)]
+    Chart(ChartCommand),
     Operator(OperatorCommand),
     #[command(name = "podgrouper")]
     PodGrouper(PodGrouperCommand),
@@ -63,7 +76,7 @@ impl Cli {
     pub(crate) fn run(self, registry: &Registry, hub: Hub) -> io::Result<Outcome> {
         match self.command {
             #[cfg(feature = "sandbox")]
-            Command::Up(command) => command.run(registry),
+            Command::Up(command) => command.run(registry, &hub),
             #[cfg(feature = "sandbox")]
             Command::Down(command) => command.run(),
             Command::Validate(command) => command.run(registry),
@@ -71,6 +84,7 @@ impl Cli {
             Command::Config(command) => command.run(registry),
             Command::Crds(command) => command.run(),
             Command::Manifests(command) => command.run(registry, &hub),
+            Command::Chart(command) => command.run(registry, &hub),
             Command::Operator(command) => command.run(registry),
             Command::PodGrouper(command) => command.run(registry, hub),
             Command::Rollout(command) => command.run(),
@@ -80,7 +94,7 @@ impl Cli {
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),
             #[cfg(feature = "sandbox")]
-            Command::Tour(command) => command.run(registry),
+            Command::Tour(command) => command.run(registry, &hub),
             #[cfg(feature = "sandbox")]
             Command::Sandbox(command) => command.run(),
             Command::Completions(command) => command.run(),

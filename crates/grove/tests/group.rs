@@ -52,14 +52,14 @@ spec:
 fn a_job_is_explained_without_its_pods() {
     let output = grove(&[], JOB);
     let expected = "\
-Pod default/train-<random> (imagined: it is not in the input)
+Pod default/train-<random> (derived: not in the input)
   owned by:   Job train
-  plugin:     Job, because it is that of Job in batch/v1
+  plugin:     Job (built-in plugin for Job in batch/v1)
   group:      pg-train-<uid>, owned by Job train
   queue:      research (from label kai.scheduler/queue of Job train)
-  priority:   train (from the plugin Job, because nobody names one that exists)
+  priority:   train (from the default of plugin Job: no existing PriorityClass is named)
   minimum:    1 pod
-  remark:     PriorityClass high is not known: say --priority-class high if the cluster has it
+  remark:     PriorityClass high is not known: pass --priority-class high if it exists in the cluster
 ";
     assert_eq!((stdout(&output), stderr(&output)), (expected, ""));
     assert_eq!(output.status.code(), Some(0));
@@ -86,7 +86,7 @@ fn classes_and_labels_are_what_the_cluster_has() {
     assert_eq!(group["priorityClass"], from);
     assert_eq!(
         group["queue"],
-        json!({ "value": "default-queue", "from": "the default, because nobody names one" })
+        json!({ "value": "default-queue", "from": "the default: no queue label or project" })
     );
     assert_eq!(group["remarks"], json!([]));
 
@@ -259,18 +259,18 @@ fn owners_are_found_in_the_input_and_skipped() {
     let expected = "\
 Pod default/tf-worker-0
   owned by:   TFJob tf, owned by Workflow flow
-  skipped:    Workflow flow: what is below it is grouped
-  plugin:     TFJob, because it is that of TFJob in kubeflow.org/v1
+  skipped:    Workflow flow: its child is grouped
+  plugin:     TFJob (built-in plugin for TFJob in kubeflow.org/v1)
   group:      pg-tf-t, owned by TFJob tf
   queue:      research (from label kai.scheduler/queue of Workflow flow)
-  priority:   train (from the plugin TFJob, because nobody names one that exists)
+  priority:   train (from the default of plugin TFJob: no existing PriorityClass is named)
   minimum:    2 pods
 ";
     assert_eq!((stdout(&output), stderr(&output)), (expected, ""));
     let any = FLOW.replace("argoproj.io/v1alpha1", "run.ai/v7").replace("Workflow", "TrainingWorkload");
     assert!(stdout(&grove(&[], &any)).contains("skipped:    TrainingWorkload flow"), "{any}");
     let unknown = FLOW.replace("kubeflow.org/v1", "kubeflow.org/v9");
-    let reason = "plugin:     default, because there is none for TFJob in kubeflow.org/v9";
+    let reason = "plugin:     default (no plugin or GroupingRule for TFJob in kubeflow.org/v9)";
     assert!(stdout(&grove(&[], &unknown)).contains(reason));
 }
 

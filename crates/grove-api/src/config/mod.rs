@@ -13,6 +13,7 @@ mod keys;
 mod load;
 mod profiles;
 mod resolve;
+mod schema;
 mod shape;
 mod types;
 mod validate;
@@ -21,6 +22,7 @@ mod walk;
 pub use backend::{CheckConfig, KnownBackend};
 pub use load::{Loaded, load};
 pub use profiles::{ActiveProfile, SchedulerProfiles};
+pub use schema::{file_schema, json_schema};
 pub use shape::{Key, Shape};
 pub use types::{
     API_VERSION, Authorizer, CertProvisionMode, ClientConnection, Controller, Controllers, Debugging, KIND,

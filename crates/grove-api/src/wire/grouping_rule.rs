@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Condition;
 use crate::limits::{MAX_JSON_PATH, MAX_LABEL_LENGTH, MAX_NAME_LENGTH, MAX_RULE_SUB_GROUPS};
 
-/// Whose pods are grouped, and how. What a rule does not say is as for workloads that nobody knows: one group for each, of
+/// Whose pods are grouped, and how. What a rule does not say is as for workloads without a plugin or rule: one group for each, of
 /// which one pod has to be placed.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "scheduler.grove.io", version = "v1alpha1", kind = "GroupingRule", plural = "groupingrules")]

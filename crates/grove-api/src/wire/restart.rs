@@ -89,9 +89,9 @@ pub struct RestartCount {
     /// When it failed once more than it may. Nothing restarts it from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exhausted_at: Option<Time>,
-    /// Hash of the set template that was counted for. With another one it begins anew.
+    /// Hash of the set template that was counted for. The count restarts when this changes.
     pub pod_clique_set_generation_hash: String,
-    /// What the annotation that resets it said then. With another value it begins anew.
+    /// What the annotation that resets it said then. The count restarts when this changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<String>,
 }

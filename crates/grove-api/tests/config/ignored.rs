@@ -12,11 +12,13 @@ fn every_setting_without_effect_is_named() {
     assert_eq!(
         warned(
             "runtimeClientConnection: { contentType: application/vnd.kubernetes.protobuf }, \
-             debugging: { enableProfiling: true }, network: { autoMNNVLEnabled: true }"
+             debugging: { enableProfiling: true, pprofBindHost: 0.0.0.0, pprofBindPort: 6060 }, network: { autoMNNVLEnabled: true }"
         ),
         [
             "runtimeClientConnection.contentType: accepted but not implemented: the operator always speaks JSON",
             "debugging.enableProfiling: accepted but not implemented: no profiles are served",
+            "debugging.pprofBindHost: accepted but not implemented: no profiles are served",
+            "debugging.pprofBindPort: accepted but not implemented: no profiles are served",
             "network.autoMNNVLEnabled: accepted but not implemented: no ComputeDomains are created",
         ]
     );

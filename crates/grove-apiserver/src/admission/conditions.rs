@@ -1,10 +1,10 @@
-//! `matchConditions`: expressions that must hold, or a webhook is not asked.
+//! `matchConditions`: expressions that must hold, or a webhook is not asked and a policy does not apply.
 
 use serde_json::{Map, Value, json};
 
 use crate::cel::{self, Budget, Program};
 
-/// The conditions of a webhook, compiled.
+/// The conditions of a webhook or a policy, compiled.
 #[derive(Debug)]
 pub(super) struct Conditions(Vec<(String, Result<Program, String>)>);
 
@@ -45,7 +45,7 @@ impl Conditions {
 }
 
 /// The request without the objects, which have variables of their own.
-fn without_objects(request: &Value) -> Value {
+pub(super) fn without_objects(request: &Value) -> Value {
     let mut out = request.as_object().cloned().unwrap_or_default();
     for field in ["object", "oldObject"] {
         out.shift_remove(field);

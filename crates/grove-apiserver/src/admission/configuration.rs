@@ -1,4 +1,4 @@
-//! Webhook configurations, compiled.
+//! Webhook configurations and policies, compiled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,18 +9,18 @@ use super::Resolve;
 use super::attributes::Attributes;
 use super::client::Client;
 use super::conditions::Conditions;
-use super::matching::{Rule, is_exempt, selector};
+use super::matching::{Rule, Selectors, is_exempt};
+use super::policies::Policies;
 use super::session::Stage;
-use crate::metadata;
 use crate::object::Object;
-use crate::selector::Labels;
 
 /// As many webhooks as are asked at all.
 const MOST: usize = 1000;
 
-/// All webhooks, each kind in the order in which it is asked: by the name of its configuration, then as listed.
+/// All policies, and all webhooks, each kind in the order in which it is asked: by the name of its configuration, then as listed.
 #[derive(Debug, Default)]
 pub(crate) struct Configured {
+    pub(super) policies: Policies,
     mutating: Vec<Arc<Webhook>>,
     validating: Vec<Arc<Webhook>>,
 }
@@ -32,8 +32,7 @@ pub(super) struct Webhook {
     /// The object that configures it, by identity: what has not changed keeps its connections.
     source: Arc<Object>,
     rules: Vec<Rule>,
-    namespaces: Option<Labels>,
-    objects: Option<Labels>,
+    selectors: Selectors,
     pub(super) conditions: Conditions,
     /// Whether a call that fails is no reason to refuse.
     pub(super) ignores_failure: bool,
@@ -44,10 +43,15 @@ pub(super) struct Webhook {
 }
 
 impl Configured {
-    /// Compiles configurations, those that are known already as they are.
+    /// Compiles configurations, those of webhooks that are known already as they are.
     pub(super) fn of(objects: &[Arc<Object>], known: &Self, resolve: &Resolve) -> Self {
-        let mut out = Self::default();
-        for object in objects {
+        let of_kind = |kind: &str| -> Vec<Arc<Object>> {
+            objects.iter().filter(|it| it.value()["kind"] == kind).cloned().collect()
+        };
+        let policies =
+            Policies::of(&of_kind("MutatingAdmissionPolicy"), &of_kind("MutatingAdmissionPolicyBinding"));
+        let mut out = Self { policies, ..Self::default() };
+        for object in objects.iter().filter(|it| it.field("/webhooks").is_some()) {
             let is_mutating = object.value()["kind"] == "MutatingWebhookConfiguration";
             let kept = if is_mutating { &known.mutating } else { &known.validating };
             let mut webhooks: Vec<_> =
@@ -64,7 +68,7 @@ impl Configured {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.mutating.is_empty() && self.validating.is_empty()
+        self.policies.is_empty() && self.mutating.is_empty() && self.validating.is_empty()
     }
 
     /// The webhooks that are asked about a write.
@@ -81,16 +85,11 @@ impl Webhook {
     fn of(source: &Arc<Object>, webhook: &Value, resolve: &Resolve) -> Self {
         let seconds = webhook["timeoutSeconds"].as_u64().unwrap_or(10).clamp(1, 30);
         let effects = webhook["sideEffects"].as_str().unwrap_or_default();
-        let select = |field: &str| match &webhook[field] {
-            Value::Null => Labels::parse("").ok(),
-            said => selector(said),
-        };
         Self {
             name: webhook["name"].as_str().unwrap_or_default().to_owned(),
             source: Arc::clone(source),
             rules: webhook["rules"].as_array().into_iter().flatten().map(Rule::of).collect(),
-            namespaces: select("namespaceSelector"),
-            objects: select("objectSelector"),
+            selectors: Selectors::of(webhook),
             conditions: Conditions::of(&webhook["matchConditions"]),
             ignores_failure: webhook["failurePolicy"] == "Ignore",
             timeout: Duration::from_secs(seconds),
@@ -103,39 +102,6 @@ impl Webhook {
     fn matches(&self, write: &Attributes) -> bool {
         !is_exempt(write.resource.id())
             && self.rules.iter().any(|it| it.matches(write))
-            && self.namespaces.as_ref().is_some_and(|it| in_namespace(it, write))
-            && self.objects.as_ref().is_some_and(|it| {
-                let new = Some(&write.object).filter(|it| !it.is_null());
-                let old = write.old.as_ref().map(|it| it.value());
-                [new, old].into_iter().flatten().any(|object| fits(it, object))
-            })
-    }
-}
-
-/// Objects of the whole cluster are in any namespace, and a namespace is in itself.
-fn in_namespace(selector: &Labels, write: &Attributes) -> bool {
-    if write.resource.is("namespaces") {
-        let old = write.old.as_ref().map(|it| it.value());
-        let labelled = Some(&write.object).filter(|it| !it.is_null()).or(old);
-        return labelled.is_some_and(|it| fits(selector, it));
-    }
-    !write.resource.namespaced || selector.matches(|key| write.namespace_labels.get(key).map(String::as_str))
-}
-
-/// Whether an object has the labels.
-fn fits(selector: &Labels, object: &Value) -> bool {
-    let labels = metadata::of(object).and_then(|it| it.get("labels"));
-    selector.matches(|key| labels.and_then(|it| it.get(key)?.as_str()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::admission::MUTATING;
-
-    #[test]
-    fn configurations_are_exempt() {
-        assert!(is_exempt(MUTATING));
-        assert!(!is_exempt("pods"));
+            && self.selectors.match_all(write)
     }
 }

@@ -1,12 +1,13 @@
-//! Which webhooks are asked about a write: by rules and by labels.
+//! Which webhooks are asked about a write, and which policies apply to it: by rules and by labels.
 
 use serde_json::Value;
 
+use super::CONFIGURATIONS;
 use super::attributes::Attributes;
-use super::{MUTATING, VALIDATING};
+use crate::metadata;
 use crate::selector::Labels;
 
-/// Which operations on which resources a webhook is asked about.
+/// Which operations on which resources a webhook or a policy is about.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     operations: Vec<String>,
@@ -58,13 +59,56 @@ fn names(pattern: &str, plural: &str, subresource: Option<&str>) -> bool {
         }
 }
 
-/// Whether webhooks are asked about objects of a resource at all.
+/// Whether webhooks and policies have nothing to do with objects of a resource: one that refuses could never be removed.
 pub(crate) fn is_exempt(resource: &str) -> bool {
-    [MUTATING, VALIDATING].contains(&resource)
+    CONFIGURATIONS.contains(&resource)
+}
+
+/// The labels that namespaces and objects must have. A selector that cannot be read selects nothing.
+#[derive(Debug)]
+pub(super) struct Selectors {
+    namespaces: Option<Labels>,
+    objects: Option<Labels>,
+}
+
+impl Selectors {
+    /// The fields `namespaceSelector` and `objectSelector`; without them everything is selected.
+    pub(super) fn of(fields: &Value) -> Self {
+        let select = |field: &str| match &fields[field] {
+            Value::Null => Labels::parse("").ok(),
+            said => selector(said),
+        };
+        Self { namespaces: select("namespaceSelector"), objects: select("objectSelector") }
+    }
+
+    pub(super) fn match_all(&self, write: &Attributes) -> bool {
+        self.namespaces.as_ref().is_some_and(|it| in_namespace(it, write))
+            && self.objects.as_ref().is_some_and(|it| {
+                let new = Some(&write.object).filter(|it| !it.is_null());
+                let old = write.old.as_ref().map(|it| it.value());
+                [new, old].into_iter().flatten().any(|object| fits(it, object))
+            })
+    }
+}
+
+/// Objects of the whole cluster are in any namespace, and a namespace is in itself.
+fn in_namespace(selector: &Labels, write: &Attributes) -> bool {
+    if write.resource.is("namespaces") {
+        let old = write.old.as_ref().map(|it| it.value());
+        let labelled = Some(&write.object).filter(|it| !it.is_null()).or(old);
+        return labelled.is_some_and(|it| fits(selector, it));
+    }
+    !write.resource.namespaced || selector.matches(|key| write.namespace_labels.get(key).map(String::as_str))
+}
+
+/// Whether an object has the labels.
+fn fits(selector: &Labels, object: &Value) -> bool {
+    let labels = metadata::of(object).and_then(|it| it.get("labels"));
+    selector.matches(|key| labels.and_then(|it| it.get(key)?.as_str()))
 }
 
 /// A label selector in JSON. One that cannot be read selects nothing.
-pub(super) fn selector(selector: &Value) -> Option<Labels> {
+fn selector(selector: &Value) -> Option<Labels> {
     let mut parts = Vec::new();
     for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
         parts.push(format!("{key}={}", value.as_str()?));
@@ -91,6 +135,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn configurations_are_exempt() {
+        assert!(is_exempt("mutatingwebhookconfigurations.admissionregistration.k8s.io"));
+        assert!(is_exempt("mutatingadmissionpolicybindings.admissionregistration.k8s.io"));
+        assert!(!is_exempt("pods"));
+    }
 
     #[test]
     fn resources_and_their_parts() {

@@ -1,8 +1,9 @@
-//! Admission webhooks: programs that change or refuse what clients write.
+//! Admission: policies that change what clients write, and webhooks, which are programs that change or refuse it.
 //!
 //! ```text
 //! handler ─► Session ─► write, in a transaction ─┬─► done
-//!               ▲        what is to be judged?   └─► pending question: nothing is stored
+//!               ▲        policies, then:         └─► pending question: nothing is stored
+//!               │        what is to be judged?                       │
 //!               └── ask (mutating one by one, validating at once) ◄──┘
 //! ```
 //!
@@ -16,6 +17,7 @@ mod client;
 mod conditions;
 mod configuration;
 mod matching;
+mod policies;
 mod review;
 mod session;
 
@@ -32,14 +34,20 @@ use crate::object::Object;
 use crate::store::Store;
 use configuration::Configured;
 
-/// The resources of webhook configurations. Webhooks are not asked about them: one that refuses could never be removed.
-const MUTATING: &str = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
-const VALIDATING: &str = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+/// The resources that configure admission.
+const CONFIGURATIONS: [&str; 6] = [
+    "mutatingadmissionpolicies.admissionregistration.k8s.io",
+    "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingadmissionpolicies.admissionregistration.k8s.io",
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
+];
 
 /// Finds the address of a port of a service: namespace, name, port.
 type Resolve = Arc<dyn Fn(&str, &str, u16) -> Option<SocketAddr> + Send + Sync>;
 
-/// The webhooks that are configured in the store.
+/// The webhooks and policies that are configured in the store.
 #[derive(Default)]
 pub(crate) struct Admission {
     resolve: RwLock<Option<Resolve>>,
@@ -54,17 +62,17 @@ struct Known {
 }
 
 impl Admission {
-    /// From now on, webhooks are called.
+    /// From now on, webhooks are called and policies apply.
     pub(crate) fn enable(&self, resolve: Resolve) {
         *self.resolve.write() = Some(resolve);
         *self.known.lock() = Known::default();
     }
 
-    /// The webhooks of now. None if there are none, or if they are not called.
+    /// The webhooks and policies of now. None if there are none, or if they are not called.
     pub(crate) fn configured(&self, store: &Store) -> Option<Arc<Configured>> {
         let resolve = self.resolve.read().clone()?;
-        let mut objects = store.list(MUTATING, None);
-        objects.extend(store.list(VALIDATING, None));
+        let objects: Vec<Arc<Object>> =
+            CONFIGURATIONS.iter().flat_map(|resource| store.list(resource, None)).collect();
         if objects.is_empty() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! One write of a client, with the webhooks that are asked about it.
+//! One write of a client, with the policies that apply to it and the webhooks that are asked about it.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::ask;
 use super::attributes::Attributes;
 use super::configuration::Configured;
+use super::policies::Invocation;
 use crate::failure::Failure;
 use crate::random::Random;
 use crate::resource::Resource;
@@ -92,11 +93,20 @@ impl Session {
         self.suffixes.draw(|| random.suffix())
     }
 
-    /// What the webhooks make of a write. Where they have not been asked about exactly this, they will be: the failure
-    /// only ends the attempt.
-    pub(crate) fn judge(&mut self, stage: Stage, write: Attributes) -> Result<Value, Failure> {
+    /// What the policies and then the webhooks make of a write. Where webhooks have not been asked about exactly this, they
+    /// will be: the failure only ends the attempt.
+    pub(crate) fn judge(&mut self, stage: Stage, mut write: Attributes) -> Result<Value, Failure> {
+        let policies = &self.configured.policies;
+        if stage == Stage::Mutating {
+            policies.mutate(&mut write, &self.user, Invocation::First)?;
+        }
         let known = self.answers.iter().find(|(of, known, _)| *of == stage && known.is_same(&write));
         match known {
+            Some((_, _, Verdict::Allowed(object))) if stage == Stage::Mutating && *object != write.object => {
+                write.object = object.clone();
+                policies.mutate(&mut write, &self.user, Invocation::Again)?;
+                return Ok(write.object);
+            }
             Some((_, _, Verdict::Allowed(object))) => return Ok(object.clone()),
             Some((_, _, Verdict::Denied(failure))) => return Err(failure.clone()),
             None if self.configured.matching(stage, &write).is_empty() => return Ok(write.object),

@@ -123,12 +123,12 @@ fn is_token_request(target: &Target) -> bool {
         && target.subresource.as_deref() == Some("token")
 }
 
-fn read_body(parts: &Parts, body: &[u8]) -> Result<Value, Failure> {
+fn read_body(kind: &str, parts: &Parts, body: &[u8]) -> Result<Value, Failure> {
     if parts.method != Method::POST {
         return Err(Failure::method_not_allowed());
     }
     let content_type = parts.headers.get(http::header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    let (body, _) = write::read_body(content_type, body)?;
+    let (body, _) = write::read_body(kind, content_type, body)?;
     if body.is_object() {
         Ok(body)
     } else {
@@ -140,7 +140,7 @@ fn answer(server: &ApiServer, parts: &Parts, kind: ReviewKind, body: &[u8]) -> R
     let (default_access, default_user) = (Access::default(), UserInfo::default());
     let access = parts.extensions.get::<std::sync::Arc<Access>>().map_or(&default_access, |it| it);
     let user = parts.extensions.get::<UserInfo>().unwrap_or(&default_user);
-    let body = read_body(parts, body)?;
+    let body = read_body(kind.kind, parts, body)?;
     let said = body["kind"].as_str().unwrap_or_default();
     if !said.is_empty() && said != kind.kind {
         let wanted = kind.kind;
@@ -171,7 +171,7 @@ fn answer_token_request(
     target: &Target,
     body: &[u8],
 ) -> Result<Value, Failure> {
-    let body = read_body(parts, body)?;
+    let body = read_body("TokenRequest", parts, body)?;
     let (name, namespace) = (target.name.as_deref().unwrap_or_default(), target.namespace.as_deref());
     let store = server.store();
     let Some(account) = store.get("serviceaccounts", namespace.unwrap_or_default(), name) else {

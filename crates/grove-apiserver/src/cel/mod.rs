@@ -1,4 +1,4 @@
-//! The Common Expression Language, as Kubernetes uses it in `x-kubernetes-validations` and in match conditions.
+//! The Common Expression Language, as Kubernetes uses it in `x-kubernetes-validations`, in match conditions and in mutations.
 //!
 //! ```text
 //! text → token → parse → ast ─┬→ check (fields that the schema does not have)
@@ -14,6 +14,7 @@ mod check;
 mod compare;
 mod eval;
 mod functions;
+mod json;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ mod value;
 
 use crate::schema::Schema;
 use ast::Expr;
+use parse::Messages;
 pub(crate) use value::Value;
 
 /// As much as the expressions of one write may cost in all, and each of them. The real server has the same numbers.
@@ -95,8 +97,14 @@ impl Program {
     /// Compiles an expression that may use these variables; the fields of those that have a schema are checked.
     pub(crate) fn compile(text: &str, variables: &[(&str, Option<&Schema>)]) -> Result<Self, CompileError> {
         let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
-        let parsed = parse::parse(text, &names)?;
+        let parsed = parse::parse(text, &names, Messages::None)?;
         check::fields(&parsed.expr, variables)?;
+        Ok(Self { expr: parsed.expr, used: parsed.used })
+    }
+
+    /// Compiles an expression that may make an `Object` with the fields that a mutation sets. Its value is a map.
+    pub(crate) fn compile_mutation(text: &str, variables: &[&str]) -> Result<Self, CompileError> {
+        let parsed = parse::parse(text, variables, Messages::Object)?;
         Ok(Self { expr: parsed.expr, used: parsed.used })
     }
 

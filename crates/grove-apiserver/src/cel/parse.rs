@@ -5,16 +5,28 @@ use super::CompileError;
 use super::ast::{Bind, Entry, Expr, Index, Item, Literal, Loop, LoopKind, Operator, Select, SelectMode};
 use super::functions::Function;
 use super::token::{Token, tokens};
+use super::value::unescape;
 use crate::pattern::Pattern;
 
 /// No deeper: the parser, the evaluator and the destructor recurse.
 const DEEPEST: usize = 64;
 
+/// The message that a mutation makes.
+const MESSAGE: &str = "Object";
+
 /// As long as an expression may be.
 const LONGEST: usize = 64 * 1024;
 
+/// Which messages an expression may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Messages {
+    None,
+    /// `Object{spec: Object.spec{…}}`: the types are named after the path of their field.
+    Object,
+}
+
 /// Parses an expression that may use these variables.
-pub(super) fn parse(text: &str, variables: &[&str]) -> Result<Parsed, CompileError> {
+pub(super) fn parse(text: &str, variables: &[&str], messages: Messages) -> Result<Parsed, CompileError> {
     if text.len() > LONGEST {
         return Err(CompileError(format!("expression is longer than {LONGEST} bytes")));
     }
@@ -25,6 +37,7 @@ pub(super) fn parse(text: &str, variables: &[&str]) -> Result<Parsed, CompileErr
         depth: 0,
         names: variables.iter().map(|it| (*it).to_owned()).collect(),
         used: Vec::new(),
+        messages,
     };
     let expr = parser.choose()?;
     parser.expect_end()?;
@@ -49,6 +62,7 @@ struct Parser<'a> {
     /// The variables that are known here, the innermost last.
     names: Vec<String>,
     used: Vec<String>,
+    messages: Messages,
 }
 
 impl Parser<'_> {
@@ -257,6 +271,11 @@ impl Parser<'_> {
         if self.take("{") {
             return self.map();
         }
+        if self.messages == Messages::Object
+            && let Some(of) = self.message_type()
+        {
+            return self.message(&of);
+        }
         let place = self.next;
         let name = self.name()?;
         if self.take("(") {
@@ -302,6 +321,49 @@ impl Parser<'_> {
             let optional = self.take("?");
             let key = self.choose()?;
             self.expect(":")?;
+            entries.push(Entry { key, value: self.choose()?, optional });
+            if !self.take(",") && !self.is("}") {
+                return Err(self.error("Syntax error: expected ',' or '}'"));
+            }
+        }
+        Ok(Expr::Map(entries))
+    }
+
+    /// The type of the message that begins here, if one does: names with dots between them, and a brace.
+    fn message_type(&self) -> Option<String> {
+        let mut rest = self.tokens.get(self.next..)?.iter().map(|(_, token)| token);
+        let mut path = String::new();
+        while let Some(Token::Name(name)) = rest.next() {
+            path.push_str(name);
+            match rest.next() {
+                Some(Token::Sign(".")) => path.push('.'),
+                Some(Token::Sign("{")) => {
+                    return Some(path).filter(|it| it.split('.').next() == Some(MESSAGE));
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// A message, as a map of its fields.
+    fn message(&mut self, of: &str) -> Result<Expr, CompileError> {
+        while !self.take("{") {
+            self.next += 1;
+        }
+        let mut entries = Vec::new();
+        while !self.take("}") {
+            let optional = self.take("?");
+            let written = self.name()?;
+            let field = unescape(&written).unwrap_or_else(|| written.clone());
+            self.expect(":")?;
+            let wanted = format!("{of}.{written}");
+            if let Some(found) = self.message_type().filter(|it| *it != wanted) {
+                return Err(self.error(&format!(
+                    "unexpected type name {found:?}, expected {wanted:?}, which matches field name path from root Object type"
+                )));
+            }
+            let key = Expr::Literal(Literal::Text(field));
             entries.push(Entry { key, value: self.choose()?, optional });
             if !self.take(",") && !self.is("}") {
                 return Err(self.error("Syntax error: expected ',' or '}'"));

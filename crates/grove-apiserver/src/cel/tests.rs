@@ -209,3 +209,54 @@ fn knows_which_variables_it_uses() {
     assert!(!uses("[1].all(oldSelf2, oldSelf2 == 1)"));
     assert!(!uses("self == 1"));
 }
+
+/// What a mutation of an object sets, or why it sets nothing.
+fn mutated(text: &str) -> Result<Json, String> {
+    let object = object();
+    let program = Program::compile_mutation(text, &["object"]).map_err(|it| it.to_string())?;
+    let this = Value::of(&object, None).unwrap();
+    let mut budget = Budget::new(super::MOST_PER_WRITE);
+    let value = program.eval(&[("object", this)], &mut budget).map_err(|it| it.to_string())?;
+    value.to_json().map_err(|it| it.to_string())
+}
+
+#[test]
+fn messages_are_maps_of_their_fields() {
+    for (text, expected) in [
+        ("Object{}", json!({})),
+        (
+            "Object{metadata: Object.metadata{labels: {'by': object.name}}, spec: Object.spec{count: object.count + 1,}}",
+            json!({"metadata": {"labels": {"by": "a"}}, "spec": {"count": 4}}),
+        ),
+        (
+            "Object{spec: Object.spec{?none: object.?absent, ?name: object.?name}}",
+            json!({"spec": {"name": "a"}}),
+        ),
+        (
+            "Object{spec: Object.spec{__namespace__: 'n', parts: object.parts.map(p, {'name': p.name})}}",
+            json!({"spec": {"namespace": "n", "parts": [{"name": "p"}, {"name": "q"}]}}),
+        ),
+        (
+            "object.count > 1 ? Object{spec: Object.spec{ratio: 0.5, labels: object.labels}} : Object{}",
+            json!({"spec": {"ratio": 0.5, "labels": {"app": "web", "a-b": "c"}}}),
+        ),
+    ] {
+        assert_eq!(mutated(text), Ok(expected), "{text}");
+    }
+}
+
+#[test]
+fn messages_that_cannot_be() {
+    for (text, why) in [
+        ("Object{spec: Object.status{}}", "expected \"Object.spec\", which matches field name path"),
+        ("Object{spec: Other{}}", "undeclared reference to 'Other'"),
+        ("Object{spec}", "expected ':'"),
+        ("Object{spec: 1", "expected ',' or '}'"),
+        ("Object{wait: duration('1s')}", "google.protobuf.Duration cannot be a field of an object"),
+        ("Object{labels: {1: 'a'}}", "keys of objects are strings"),
+    ] {
+        let error = mutated(text).unwrap_err();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+    assert!(eval("Object{}").contains("undeclared reference to 'Object'"), "only a mutation makes messages");
+}

@@ -109,6 +109,11 @@ impl<'a> Value<'a> {
         Self::Int(i64::try_from(size).unwrap_or(i64::MAX))
     }
 
+    /// A map with texts as its keys.
+    pub(crate) fn map(entries: Vec<(&'a str, Self)>) -> Self {
+        Self::Map(Rc::new(entries.into_iter().map(|(key, it)| (Self::Text(Text::Of(key)), it)).collect()))
+    }
+
     pub(crate) fn some(value: Self) -> Self {
         Self::Optional(Some(Rc::new(value)))
     }

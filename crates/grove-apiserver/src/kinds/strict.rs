@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{Definition, Type, by_name, quantity};
+use crate::schema::Path;
 
 /// As many unknown fields as are told. A body has room for more than anybody reads.
 const MOST_UNKNOWN: usize = 100;
@@ -21,7 +22,7 @@ pub(crate) struct Problem {
 pub(crate) fn check(kind: &str, definition: &'static Definition, object: &mut Value) -> Problem {
     let mut walk = Walk { kind, problem: Problem::default() };
     if let Value::Object(fields) = object {
-        walk.object(definition, fields, "");
+        walk.object(definition, fields, &Path::Root);
     }
     walk.problem
 }
@@ -33,12 +34,12 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// JSON is at most 128 levels deep, so this recursion is, too.
-    fn object(&mut self, definition: &'static Definition, fields: &mut Map<String, Value>, path: &str) {
+    fn object(&mut self, definition: &'static Definition, fields: &mut Map<String, Value>, path: &Path<'_>) {
         fields.retain(|name, value| {
-            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let path = path.field(name);
             let Some(field) = definition.field(name) else {
                 if self.problem.unknown.len() < MOST_UNKNOWN {
-                    self.problem.unknown.push(path);
+                    self.problem.unknown.push(path.to_string());
                 }
                 return false;
             };
@@ -49,7 +50,7 @@ impl Walk<'_> {
         });
     }
 
-    fn value(&mut self, of: &Type, value: &mut Value, path: &str) {
+    fn value(&mut self, of: &Type, value: &mut Value, path: &Path<'_>) {
         match (of, &mut *value) {
             (Type::Object(name), Value::Object(fields)) => {
                 if let Some(definition) = by_name(name) {
@@ -58,7 +59,7 @@ impl Walk<'_> {
             }
             (Type::List(item), Value::Array(list)) => {
                 for (at, value) in list.iter_mut().enumerate() {
-                    self.value(item, value, &format!("{path}[{at}]"));
+                    self.value(item, value, &path.index(at));
                 }
             }
             (Type::Map(item), Value::Object(map)) => {
@@ -66,7 +67,7 @@ impl Walk<'_> {
                     if value.is_null() {
                         *value = zero(item);
                     } else {
-                        self.value(item, value, &format!("{path}.{key}"));
+                        self.value(item, value, &path.field(key));
                     }
                 }
             }
@@ -82,6 +83,8 @@ impl Walk<'_> {
             | (Type::Boolean, Value::Bool(_))
             | (Type::Number, Value::Number(_)) => {}
             (Type::Integer | Type::IntOrText, Value::Number(number)) if number.is_i64() => {}
+            // The first one is told.
+            _ if self.problem.wrong.is_some() => {}
             (of, value) => {
                 let found = match value {
                     Value::Null => "null",

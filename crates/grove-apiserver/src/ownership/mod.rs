@@ -89,6 +89,18 @@ pub(crate) fn apply(
     Ok(Outcome { object, conflicts })
 }
 
+/// `live` with what a mutation sets. It may not set lists and maps that are one whole: what it does not repeat would be lost.
+pub(crate) fn mutate(live: &Value, set: &Value, shape: &Shape) -> Result<Value, String> {
+    let wholes = values::wholes(set, shape);
+    if !wholes.is_empty() {
+        let wholes = wholes.join(", ");
+        return Err(format!(
+            "error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {wholes}"
+        ));
+    }
+    Ok(values::merge(live, set, shape))
+}
+
 /// Notes in a new object that its writer made all of it.
 pub(crate) fn create(new: &mut Value, shape: &Shape, writer: Writer) {
     let Ok(fields) = parts_of(new, shape) else { return };

@@ -1,6 +1,6 @@
 //! Values by their parts: which parts one has, two merged, two compared, parts taken away.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -35,6 +35,23 @@ pub(super) fn parts(value: &Value, shape: &Shape) -> Result<FieldSet, String> {
     Ok(if out.is_empty() { FieldSet::leaf() } else { out })
 }
 
+/// The paths of the lists and maps in a value that are owned as a whole.
+pub(super) fn wholes(value: &Value, shape: &Shape) -> Vec<String> {
+    let below = |step: String, value: &Value, shape: &Shape| {
+        wholes(value, shape).into_iter().map(move |it| format!("{step}{it}")).collect::<Vec<_>>()
+    };
+    match (value, shape.items()) {
+        (Value::Object(map), _) if !matches!(shape, Shape::Atomic) => {
+            map.iter().flat_map(|(name, value)| below(format!(".{name}"), value, shape.field(name))).collect()
+        }
+        (Value::Array(list), Some((_, item))) => {
+            list.iter().enumerate().flat_map(|(at, value)| below(format!("[{at}]"), value, item)).collect()
+        }
+        (Value::Object(_) | Value::Array(_), _) => vec![String::new()],
+        _ => Vec::new(),
+    }
+}
+
 /// What is there, with what is applied.
 pub(super) fn merge(live: &Value, applied: &Value, shape: &Shape) -> Value {
     match (live, applied, shape.items()) {
@@ -59,13 +76,18 @@ pub(super) fn merge(live: &Value, applied: &Value, shape: &Shape) -> Value {
 
 /// Items that both have come in the order of `applied`; those that are only there stay where they are among them.
 fn merge_items(live: &[(String, &Value)], applied: &[(String, &Value)], shape: &Shape) -> Value {
-    let find = |list: &[(String, &Value)], step: &str| list.iter().position(|(it, _)| it == step);
+    let (in_live, in_applied) = (places(live), places(applied));
+    // For each place in `applied`, the next item from there on that is there already.
+    let mut next_old = vec![applied.len(); applied.len() + 1];
+    for (place, (step, _)) in applied.iter().enumerate().rev() {
+        next_old[place] = if in_live.contains_key(step.as_str()) { place } else { next_old[place + 1] };
+    }
     let mut out = Vec::new();
     let (mut at, mut taken) = (0, 0);
     loop {
         let wanted = applied.get(taken);
         if let Some((step, value)) = live.get(at) {
-            match find(applied, step) {
+            match in_applied.get(step.as_str()).copied() {
                 None => {
                     out.push((*value).clone());
                     at += 1;
@@ -76,7 +98,7 @@ fn merge_items(live: &[(String, &Value)], applied: &[(String, &Value)], shape: &
                     continue;
                 }
                 // Not its turn: others that are there too come first.
-                Some(place) if applied[taken..place].iter().any(|(it, _)| find(live, it).is_some()) => {
+                Some(place) if next_old[taken] < place => {
                     at += 1;
                     continue;
                 }
@@ -84,7 +106,7 @@ fn merge_items(live: &[(String, &Value)], applied: &[(String, &Value)], shape: &
             }
         }
         let Some((step, value)) = wanted else { return Value::Array(out) };
-        let old = find(live, step).map(|place| live[place].1);
+        let old = in_live.get(step.as_str()).map(|place| live[*place].1);
         out.push(old.map_or_else(|| (*value).clone(), |old| merge(old, value, shape)));
         taken += 1;
     }
@@ -120,11 +142,12 @@ pub(super) fn compare(old: &Value, new: &Value, shape: &Shape) -> (FieldSet, Fie
         }
         (Value::Array(old), Value::Array(new), Some((keys, item))) => {
             let (old, new) = (steps(old, keys), steps(new, keys));
-            let find = |list: &[(String, &'_ Value)], step: &str| list.iter().position(|(it, _)| it == step);
+            let (in_old, in_new) = (places(&old), places(&new));
             let names: BTreeSet<&String> = old.iter().chain(&new).map(|(step, _)| step).collect();
             for step in names {
-                let before = find(&old, step).map(|at| old[at].1);
-                pair(step.clone(), before, find(&new, step).map(|at| new[at].1), item, true);
+                let before = in_old.get(step.as_str()).map(|at| old[*at].1);
+                let after = in_new.get(step.as_str()).map(|at| new[*at].1);
+                pair(step.clone(), before, after, item, true);
             }
         }
         // One thing in the place of another: whoever had a part of the old one has lost it.
@@ -167,6 +190,11 @@ pub(super) fn remove(value: &mut Value, gone: &FieldSet, kept: &FieldSet, shape:
 
 fn is_hollow(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// Where the first item of each name is. Lists may be as long as a body.
+fn places<'a>(list: &'a [(String, &Value)]) -> BTreeMap<&'a str, usize> {
+    list.iter().enumerate().rev().map(|(at, (step, _))| (step.as_str(), at)).collect()
 }
 
 /// Items with what they are known by; the server may have some that are known by nothing.

@@ -1,6 +1,6 @@
 //! The kinds that kubectl sends as protobuf, with the numbers of their fields as in Kubernetes' `generated.proto`.
 //!
-//! A field that is missing here, such as a status, is one that the server fills in anyway.
+//! A field that is missing here, such as a status, is one that the server fills in anyway; of a kind that is too large for that, it is refused.
 
 /// A message: its fields.
 pub(super) struct Message(pub(super) &'static [Field]);
@@ -32,6 +32,20 @@ const fn many(number: u64, name: &'static str, kind: Type) -> Field {
     Field { number, name, kind, repeated: true }
 }
 
+/// What becomes of fields that are not in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// The server fills them in.
+    Ignored,
+    /// They are refused unless they say nothing: Go's encoder writes some of them empty.
+    Refused,
+}
+
+/// What becomes of fields of a kind that are not in its message.
+pub(super) fn rest(kind: &str) -> Rest {
+    if kind == "Job" { Rest::Refused } else { Rest::Ignored }
+}
+
 /// The message of a kind.
 pub(super) fn message(api_version: &str, kind: &str) -> Option<&'static Message> {
     Some(match (api_version, kind) {
@@ -47,6 +61,7 @@ pub(super) fn message(api_version: &str, kind: &str) -> Option<&'static Message>
             "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview",
         ) => &ACCESS_REVIEW,
         ("authorization.k8s.io/v1", "SelfSubjectRulesReview") => &RULES_REVIEW,
+        ("batch/v1", "Job") => &JOB,
         ("policy/v1", "Eviction") => &EVICTION,
         ("rbac.authorization.k8s.io/v1", "Role" | "ClusterRole") => &ROLE,
         ("rbac.authorization.k8s.io/v1", "RoleBinding" | "ClusterRoleBinding") => &ROLE_BINDING,
@@ -152,6 +167,47 @@ static NON_RESOURCE_ATTRIBUTES: Message =
 static RULES_REVIEW: Message = Message(&[METADATA, one(2, "spec", Type::Message(&RULES_REVIEW_SPEC))]);
 
 static RULES_REVIEW_SPEC: Message = Message(&[one(1, "namespace", Type::String)]);
+
+/// As `kubectl create job` makes it.
+static JOB: Message = Message(&[
+    METADATA,
+    one(2, "spec", Type::Message(&JOB_SPEC)),
+    // Numbers that are all zero.
+    one(3, "status", Type::Message(&Message(&[]))),
+]);
+
+static JOB_SPEC: Message = Message(&[
+    one(1, "parallelism", Type::Int),
+    one(2, "completions", Type::Int),
+    one(3, "activeDeadlineSeconds", Type::Int),
+    one(6, "template", Type::Message(&POD_TEMPLATE)),
+    one(7, "backoffLimit", Type::Int),
+    one(8, "ttlSecondsAfterFinished", Type::Int),
+    one(9, "completionMode", Type::String),
+    one(10, "suspend", Type::Bool),
+]);
+
+static POD_TEMPLATE: Message = Message(&[METADATA, one(2, "spec", Type::Message(&POD_SPEC))]);
+
+static POD_SPEC: Message = Message(&[
+    many(2, "containers", Type::Message(&CONTAINER)),
+    one(3, "restartPolicy", Type::String),
+    one(4, "terminationGracePeriodSeconds", Type::Int),
+    one(6, "dnsPolicy", Type::String),
+    one(7, "nodeSelector", Type::StringMap),
+    one(8, "serviceAccountName", Type::String),
+    one(19, "schedulerName", Type::String),
+    one(24, "priorityClassName", Type::String),
+]);
+
+static CONTAINER: Message = Message(&[
+    one(1, "name", Type::String),
+    one(2, "image", Type::String),
+    many(3, "command", Type::String),
+    many(4, "args", Type::String),
+    one(5, "workingDir", Type::String),
+    one(14, "imagePullPolicy", Type::String),
+]);
 
 static EVICTION: Message = Message(&[METADATA, one(2, "deleteOptions", Type::Message(&DELETE_OPTIONS))]);
 

@@ -12,11 +12,13 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::object::encode;
-use kinds::{Field, Message, Type};
+use kinds::{Field, Message, Rest, Type};
 use wire::{BadWire, Reader, Wire};
 
 const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 const MAGIC: &[u8] = b"k8s\0";
+/// A field that would be lost.
+const UNKNOWN: BadWire = BadWire("a field is not known");
 
 /// Makes a body JSON if it is not. The headers say so afterwards.
 pub(crate) fn to_json(headers: &mut HeaderMap, body: Bytes) -> Result<Bytes, Failure> {
@@ -55,23 +57,44 @@ fn decode(body: &[u8]) -> Result<Value, Failure> {
         );
         return Err(Failure::new(415, "UnsupportedMediaType", message));
     };
+    let rest = kinds::rest(&kind);
     let mut object =
         Map::from_iter([("apiVersion".to_owned(), api_version.into()), ("kind".to_owned(), kind.into())]);
-    read_message(message, raw, &mut object).map_err(bad)?;
+    let unsupported = format!(
+        "the body of the request was in an unsupported format: a field of this {} is only read as application/json",
+        object["kind"].as_str().unwrap_or_default()
+    );
+    read_message(message, rest, raw, &mut object).map_err(|error| match error {
+        UNKNOWN => Failure::new(415, "UnsupportedMediaType", unsupported),
+        error => bad(error),
+    })?;
     Ok(Value::Object(object))
 }
 
 /// Reads the fields of a message. Goes no deeper than the table of kinds, which has an end.
-fn read_message(message: &Message, bytes: &[u8], out: &mut Map<String, Value>) -> Result<(), BadWire> {
+fn read_message(
+    message: &Message,
+    rest: Rest,
+    bytes: &[u8],
+    out: &mut Map<String, Value>,
+) -> Result<(), BadWire> {
     for entry in Reader::new(bytes) {
         let (number, wire) = entry?;
-        let Some(field) = message.0.iter().find(|it| it.number == number) else { continue };
-        read_field(field, wire, out)?;
+        match message.0.iter().find(|it| it.number == number) {
+            Some(field) => read_field(field, rest, wire, out)?,
+            None if rest == Rest::Ignored || matches!(wire, Wire::Number(0) | Wire::Bytes([])) => {}
+            None => return Err(UNKNOWN),
+        }
     }
     Ok(())
 }
 
-fn read_field(field: &Field, wire: Wire<'_>, out: &mut Map<String, Value>) -> Result<(), BadWire> {
+fn read_field(
+    field: &Field,
+    rest: Rest,
+    wire: Wire<'_>,
+    out: &mut Map<String, Value>,
+) -> Result<(), BadWire> {
     let value = match (field.kind, wire) {
         (Type::Bool, Wire::Number(number)) => (number != 0).into(),
         // Negative numbers come as their two's complement.
@@ -79,7 +102,7 @@ fn read_field(field: &Field, wire: Wire<'_>, out: &mut Map<String, Value>) -> Re
         (Type::String, Wire::Bytes(bytes)) => string(bytes)?.into(),
         (Type::Message(message), Wire::Bytes(bytes)) => {
             let mut inner = Map::new();
-            read_message(message, bytes, &mut inner)?;
+            read_message(message, rest, bytes, &mut inner)?;
             Value::Object(inner)
         }
         (Type::StringMap | Type::BytesMap, Wire::Bytes(bytes)) => {
@@ -169,6 +192,27 @@ mod tests {
         let raw = bytes(2, &[vec![4 << 3, 0xac, 2], bytes(1, b"us")].concat());
         let request = decode(&envelope("authentication.k8s.io/v1", "TokenRequest", &raw)).unwrap();
         assert_eq!(request["spec"], json!({"expirationSeconds": 300, "audiences": ["us"]}));
+    }
+
+    #[test]
+    fn a_job_is_read_as_a_whole_or_not_at_all() {
+        let job = |container: &[u8]| {
+            // As Go's encoder does, with empty fields and numbers that are zero.
+            let spec = bytes(
+                2,
+                &[bytes(2, container), bytes(3, b"Never"), bytes(10, b""), vec![11 << 3, 0]].concat(),
+            );
+            let metadata = bytes(1, &[bytes(1, b"hello"), bytes(8, b""), vec![7 << 3, 0]].concat());
+            let template = bytes(6, &[bytes(1, &bytes(8, b"")), spec].concat());
+            let raw = [metadata, bytes(2, &template), bytes(3, &[4 << 3, 0])].concat();
+            decode(&envelope("batch/v1", "Job", &raw))
+        };
+        let container = [bytes(1, b"hello"), bytes(2, b"busybox"), bytes(3, b"echo"), bytes(8, b"")].concat();
+        let expected = json!({"metadata": {}, "spec": {
+            "containers": [{"name": "hello", "image": "busybox", "command": ["echo"]}], "restartPolicy": "Never"}});
+        assert_eq!(job(&container).unwrap()["spec"]["template"], expected);
+        let context = [container, bytes(15, b"x")].concat();
+        assert_eq!(job(&context).unwrap_err().code, 415, "a security context would be lost");
     }
 
     #[test]

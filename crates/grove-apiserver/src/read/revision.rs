@@ -1,9 +1,10 @@
 //! Which moment a list or a watch asks for.
 
+use std::num::ParseIntError;
 use std::time::Duration;
 
 use crate::failure::{Cause, Failure};
-use crate::query::Query;
+use crate::query::{self, Query};
 use crate::store::Store;
 
 /// How long a read waits for a revision that is yet to come.
@@ -35,8 +36,9 @@ impl At {
                 )),
             };
         };
-        let revision =
-            text.parse().map_err(|_| Failure::bad_request(format!("invalid resource version {text:?}")))?;
+        let revision = text.parse::<u64>().map_err(|it| {
+            Failure::bad_request(format!("invalid resource version: {}", not_a_revision(text, &it)))
+        })?;
         match (matching, revision) {
             (Some("Exact"), 0) => invalid(Cause::forbidden(
                 "resourceVersionMatch",
@@ -46,11 +48,17 @@ impl At {
             (None, 1..) if limited => Ok(Self::Exactly(revision)),
             (None | Some("NotOlderThan"), _) => Ok(Self::NotOlderThan(revision)),
             (Some(other), _) => {
-                let known = ["Exact", "NotOlderThan"];
+                let known = ["Exact", "NotOlderThan", ""];
                 invalid(Cause::not_supported("resourceVersionMatch", other, &known))
             }
         }
     }
+}
+
+/// Why a text is no revision.
+pub(crate) fn not_a_revision(text: &str, error: &ParseIntError) -> String {
+    let why = query::not_a_number(error);
+    format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}")
 }
 
 /// Waits until the store is at a revision, though not for long.

@@ -28,7 +28,9 @@ impl Token {
             let (revision, namespace, name) = (next()?.parse().ok()?, next()?.to_owned(), next()?.to_owned());
             Some(Self { revision, namespace, name })
         })();
-        token.ok_or_else(|| Failure::bad_request(format!("continue key is not valid: {text:?}")))
+        token.ok_or_else(|| {
+            Failure::bad_request(format!("invalid continue token: continue key is not valid: {text:?}"))
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use super::builtin::{NO_FIELDS, cluster, core};
 pub(super) fn rows() -> Vec<Resource> {
     let storage = |kind: &str, plural: &str| built_in("storage.k8s.io", kind, plural, &[]);
     let devices = |kind: &str, plural: &str| built_in("resource.k8s.io", kind, plural, &[]);
-    let webhooks = |kind: &str, plural: &str| {
+    let admission = |kind: &str, plural: &str| {
         cluster(built_in("admissionregistration.k8s.io", kind, plural, &[])).counted()
     };
     let groups = |version: &str, kind: &str, plural: &str| Resource {
@@ -58,10 +58,12 @@ pub(super) fn rows() -> Vec<Resource> {
         }),
         devices("ResourceClaim", "resourceclaims").with_status(),
         devices("ResourceClaimTemplate", "resourceclaimtemplates"),
-        webhooks("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
-        webhooks("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
-        webhooks("ValidatingAdmissionPolicy", "validatingadmissionpolicies").with_status(),
-        webhooks("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
+        admission("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+        admission("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+        admission("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
+        admission("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings"),
+        admission("ValidatingAdmissionPolicy", "validatingadmissionpolicies").with_status(),
+        admission("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
     ]
 }
 

@@ -54,6 +54,9 @@ impl Checker<'_> {
         if value.is_null() || !schema.has_rules {
             return Ok(());
         }
+        if self.causes.len() > super::MOST_CAUSES {
+            return Err(Stop);
+        }
         for rule in &schema.rules {
             self.rule(rule, schema, value, old, path)?;
         }

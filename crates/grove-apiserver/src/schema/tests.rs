@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Schema, compile, unknown_fields};
+use super::{Schema, compile, rules, unknown_fields, validate};
+use crate::cel::{Budget, MOST_PER_WRITE};
 
 /// The schema of an object with these fields in its spec.
 fn spec(fields: Value) -> Schema {
@@ -415,4 +416,26 @@ fn hostile_schemas_and_objects_are_bounded() {
     let list: Vec<i64> = vec![1; 100_000];
     let got = wrong(&schema, json!({ "list": list }));
     assert!(got.iter().any(|it| it.contains("cost budget")) || got.len() == super::MOST_CAUSES, "{got:?}");
+}
+
+/// A name as long as a body is not repeated for everything below it, and what goes wrong a million times is not collected.
+#[test]
+fn what_is_wrong_with_a_hostile_object_is_bounded() {
+    let items =
+        json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self != 1", "message": "not one"}]});
+    let list =
+        |kind: &str, items: &Value| json!({"type": "array", "x-kubernetes-list-type": kind, "items": items});
+    let long = "k".repeat(1 << 20);
+    for (kind, value, expected) in
+        [("set", json!(2), "Duplicate"), ("atomic", json!("x"), "Invalid"), ("atomic", json!(1), "not one")]
+    {
+        let schema = spec(json!({"map": {"type": "object", "additionalProperties": list(kind, &items)}}));
+        let object = json!({"spec": {"map": {long.as_str(): vec![value; 10_000]}}});
+        let (mut budget, mut causes) = (Budget::new(MOST_PER_WRITE), Vec::new());
+        validate::validate(&schema, &object, None, &mut budget, &mut causes);
+        rules::check(&schema, &object, None, &mut budget, &mut causes);
+        assert_eq!(causes.len(), super::MOST_CAUSES + 1, "{expected}");
+        let longest = causes.iter().map(|it| it.field.len() + it.message.len()).max();
+        assert!(longest < Some(2_000) && causes[0].message.contains(expected), "{longest:?} {expected}");
+    }
 }

@@ -148,6 +148,9 @@ impl Validator<'_> {
             };
             if !known.insert(canonical(&shown)) {
                 self.causes.push(causes::duplicate(path.index(at), &shown));
+                if self.causes.len() > super::MOST_CAUSES {
+                    return;
+                }
             }
         }
     }

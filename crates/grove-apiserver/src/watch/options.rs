@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::failure::{Cause, Failure};
 use crate::query::Query;
-use crate::read::At;
+use crate::read::{At, not_a_revision};
 
 /// The real server ends watches after half an hour to an hour if the client does not say when.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
@@ -67,9 +67,9 @@ impl Start {
         let revision = match query.get("resourceVersion") {
             None => None,
             // A server error by its number, where a list says 400. So says the real server.
-            Some(text) => Some(text.parse::<u64>().map_err(|_| {
-                Failure::new(500, "", format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"))
-            })?),
+            Some(text) => {
+                Some(text.parse::<u64>().map_err(|it| Failure::new(500, "", not_a_revision(text, &it)))?)
+            }
         };
         Ok(match (wants_list, revision) {
             (Some(true), None) => Self::List(At::Now),

@@ -11,6 +11,7 @@ use crate::metadata;
 use crate::object::Object;
 use crate::ownership::{self, Conflict};
 use crate::resource::Resource;
+use crate::service::BODY_LIMIT;
 use crate::store::{Key, Transaction};
 
 /// What a client applies.
@@ -26,27 +27,28 @@ pub struct Apply {
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 const DEEPEST: usize = 128;
 
-/// Reads JSON or YAML.
-pub(super) fn parse(body: &[u8]) -> Result<Value, Failure> {
+/// Reads JSON or YAML. The error says why it is neither.
+pub(super) fn parse(body: &[u8]) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_slice(body) {
         return Ok(value);
     }
-    let wrong = |why: &str| Failure::bad_request(format!("error decoding YAML: {why}"));
-    let text = std::str::from_utf8(body).map_err(|it| wrong(&it.to_string()))?;
+    let text = std::str::from_utf8(body).map_err(|it| it.to_string())?;
     // The parser recurses, and the caller's thread may have too little stack for it.
     std::thread::scope(|scope| {
-        let read =
-            || serde_saphyr::from_str_with_options(text, reading()).map_err(|it| wrong(&it.to_string()));
+        let read = || serde_saphyr::from_str_with_options(text, reading()).map_err(|it| it.to_string());
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, read);
         let result = thread.ok().and_then(|thread| thread.join().ok());
-        result.unwrap_or_else(|| Err(wrong("the parser failed")))
+        result.unwrap_or_else(|| Err("the parser failed".to_owned()))
     })
 }
 
 fn reading() -> Options {
     options! {
         legacy_octal_numbers: true,
-        budget: budget! { max_depth: DEEPEST, flow_nesting_limit: DEEPEST },
+        // Aliases repeat what they stand for: all together may be as large as a body without aliases.
+        budget: budget! {
+            max_depth: DEEPEST, flow_nesting_limit: DEEPEST, max_total_scalar_bytes: BODY_LIMIT,
+        },
         with_snippet: false,
     }
 }

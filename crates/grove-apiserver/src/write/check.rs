@@ -11,6 +11,9 @@ use crate::object::Object;
 use crate::resource::Resource;
 use crate::store::{Transaction, time};
 
+/// As many bytes as an object may have: what etcd takes in one request, unless it is told otherwise.
+const LARGEST: usize = 1536 * 1024;
+
 /// Removes fields that an object cannot have, and fills in those that it leaves out.
 pub(super) fn normalise(resource: &Resource, object: &mut Value) {
     if let Some(served) = &resource.served {
@@ -36,6 +39,28 @@ pub(super) fn check(
     }
     let name = metadata::text(object, "name").unwrap_or_default();
     Err(Failure::invalid(resource, name, causes))
+}
+
+/// Refuses an object that is larger than the store of the real server takes. No body is much larger, but a patch can make an
+/// object grow again and again.
+pub(super) fn size(tx: &Transaction<'_>, object: &Value) -> Result<(), Failure> {
+    if tx.is_dry_run() || bytes(object) <= LARGEST {
+        return Ok(());
+    }
+    // A server error by its number, although the client is wrong. So says the real server.
+    Err(Failure::new(500, "", "etcdserver: request is too large"))
+}
+
+/// The bytes of a value as JSON, or a few less: it is not worth writing it for that.
+fn bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => text.len() + 2,
+        Value::Array(list) => list.iter().map(|it| bytes(it) + 1).sum::<usize>() + 1,
+        Value::Object(map) => {
+            map.iter().map(|(name, value)| name.len() + bytes(value) + 4).sum::<usize>() + 1
+        }
+    }
 }
 
 /// The object as clients of this version see it.
@@ -70,4 +95,24 @@ pub(super) fn accepts_new(tx: &Transaction<'_>, resource: &Resource) -> Result<(
         return Err(Failure::new(405, "MethodNotAllowed", message));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_value_is_never_overestimated_and_nearly_right() {
+        for value in [
+            json!({}),
+            json!([]),
+            json!({"metadata": {"name": "a", "labels": {"b": "c"}}, "spec": {"list": [1, 2, {"x": null}], "on": true}}),
+            json!(vec!["text"; 1_000]),
+        ] {
+            let (found, written) = (bytes(&value), value.to_string().len());
+            assert!(found <= written && written <= found * 3 / 2 + 2, "{found} for {written} bytes: {value}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::admit::{self, Change};
-use super::{check, decode, defaults, meta, namespaces, pod_rules, pods, priority, quotas};
+use super::{check, decode, defaults, jobs, meta, namespaces, pod_rules, pods, priority, quotas};
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
@@ -82,14 +82,17 @@ pub(super) fn create_managed(
         priority::fill(tx, resource, &mut object)?;
         meta::check(resource, &object)?;
         pod_rules::check(resource, &object)?;
+        jobs::check(resource, &object)?;
     }
     match resource.id() {
         "namespaces" => namespaces::begin(&mut object, &key.name),
         "pods" => pods::begin(&mut object),
+        "jobs.batch" if resource.strict => jobs::begin(&mut object),
         _ => {}
     }
     check::check(tx, resource, None, &mut object)?;
     admit::validate(tx, Change::create(namespace, &key.name), &object)?;
+    check::size(tx, &object)?;
     check::store_form(resource, &mut object);
     Ok(tx.put(&key, object))
 }

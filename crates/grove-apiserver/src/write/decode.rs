@@ -1,5 +1,7 @@
 //! From bytes to an object of the right kind, with metadata of the right types.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use super::{apply, duplicates};
@@ -7,13 +9,46 @@ use crate::failure::Failure;
 use crate::metadata;
 use crate::resource::Resource;
 
-/// Reads a body of the form that the client names, and says which fields come twice in it. A client that names none
-/// means JSON.
-pub(crate) fn read(content_type: Option<&str>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
-    match media_type(content_type.unwrap_or_default()) {
-        "" | "application/json" => parse_with_duplicates(body),
-        "application/yaml" => apply::parse(body).map(|it| (it, Vec::new())),
-        _ => Err(Failure::unsupported_media_type(&["application/json", "application/yaml"])),
+/// As many bytes of a body as a refusal shows.
+const SHOWN: usize = 30;
+
+/// Reads a body of the form that the client names, which is to be an object of `kind`, and says which fields come twice in
+/// it. A client that names no form means JSON.
+pub(crate) fn read(
+    kind: &str,
+    content_type: Option<&str>,
+    body: &[u8],
+) -> Result<(Value, Vec<String>), Failure> {
+    let read = match media_type(content_type.unwrap_or_default()) {
+        "" | "application/json" => duplicates::parse(body).map_err(|it| unreadable(&it)),
+        "application/yaml" => {
+            apply::parse(body).map(|it| (it, Vec::new())).map_err(|it| format!("yaml: {it}"))
+        }
+        _ => return Err(Failure::unsupported_media_type(&["application/json", "application/yaml"])),
+    };
+    read.map_err(|why| {
+        let shown = summary(body);
+        Failure::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): {why} ({shown})"
+        ))
+    })
+}
+
+/// How a body begins: as text if it looks like JSON, else in hexadecimal.
+fn summary(body: &[u8]) -> String {
+    let shown = body.get(..SHOWN).unwrap_or(body);
+    let more = if shown.len() < body.len() { " ..." } else { "" };
+    match shown.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(shown)),
+        Some(_) => {
+            let mut text = String::with_capacity(2 * SHOWN);
+            for byte in shown {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{byte:02x}");
+            }
+            text + more
+        }
     }
 }
 
@@ -22,18 +57,16 @@ pub(super) fn media_type(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// Reads JSON.
-pub(crate) fn parse(body: &[u8]) -> Result<Value, Failure> {
-    serde_json::from_slice(body).map_err(|it| unreadable(&it))
-}
-
-/// Reads JSON, and says which fields come twice in it.
-pub(super) fn parse_with_duplicates(body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
-    duplicates::parse(body).map_err(|it| unreadable(&it))
-}
-
-fn unreadable(error: &serde_json::Error) -> Failure {
-    Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
+/// Why a body is no JSON. What is said most often is said in the words of the real server.
+pub(super) fn unreadable(error: &serde_json::Error) -> String {
+    let why = match error.to_string() {
+        _ if error.is_eof() => "unexpected end of JSON input".to_owned(),
+        why if why.starts_with("recursion limit exceeded") => {
+            why.replace("recursion limit exceeded", "exceeded max depth")
+        }
+        why => why,
+    };
+    format!("couldn't get version/kind; json parse error: {why}")
 }
 
 /// Makes a body an object of `resource`, in the order in which objects are stored.

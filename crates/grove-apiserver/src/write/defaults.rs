@@ -24,6 +24,7 @@ pub(super) fn fill(resource: &Resource, object: &mut Value) {
             default(map_mut(object), "volumeBindingMode", "Immediate".into());
         }
         "secrets" => default(map_mut(object), "type", "Opaque".into()),
+        "jobs.batch" => job(object),
         _ => {}
     }
 }
@@ -147,6 +148,25 @@ fn service(service: &mut Value) {
     }
 }
 
+fn job(job: &mut Value) {
+    let spec = map_mut(field(job, "spec"));
+    if !spec.contains_key("parallelism") {
+        default(spec, "completions", 1.into());
+    }
+    let backoff = if spec.contains_key("backoffLimitPerIndex") { i32::MAX } else { 6 };
+    let replace = if spec.contains_key("podFailurePolicy") { "Failed" } else { "TerminatingOrFailed" };
+    for (name, value) in [
+        ("parallelism", json!(1)),
+        ("backoffLimit", json!(backoff)),
+        ("completionMode", json!("NonIndexed")),
+        ("suspend", json!(false)),
+        ("podReplacementPolicy", json!(replace)),
+        ("manualSelector", json!(false)),
+    ] {
+        default(spec, name, value);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,5 +229,18 @@ mod tests {
         let expected = json!({"clusterIP": "None", "clusterIPs": ["None"], "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}],
             "type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"});
         assert_eq!(service["spec"], expected);
+    }
+
+    #[test]
+    fn jobs() {
+        let job = |spec: Value| {
+            let mut job = json!({"spec": spec});
+            fill(&Resource::built_in("batch", "v1", "Job", "jobs"), &mut job);
+            let read = |name: &str| job["spec"][name].as_i64();
+            (read("parallelism"), read("completions"), read("backoffLimit"))
+        };
+        assert_eq!(job(json!({})), (Some(1), Some(1), Some(6)));
+        assert_eq!(job(json!({"parallelism": 3})), (Some(3), None, Some(6)), "a queue of work");
+        assert_eq!(job(json!({"completions": 3, "backoffLimit": 0})), (Some(1), Some(3), Some(0)));
     }
 }

@@ -13,6 +13,7 @@ mod duplicates;
 mod events;
 mod eviction;
 mod fields;
+mod jobs;
 mod meta;
 mod namespaces;
 mod options;

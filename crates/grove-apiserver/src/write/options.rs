@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::decode::parse;
+use super::decode::unreadable;
 use crate::failure::{Cause, Failure};
 use crate::query::Query;
 
@@ -72,7 +72,7 @@ impl DeleteOptions {
             };
             return Ok((options, query.dry_run("DeleteOptions")?));
         }
-        let body = parse(body)?;
+        let body: Value = serde_json::from_slice(body).map_err(|it| Failure::bad_request(unreadable(&it)))?;
         if !body.is_object() {
             return Err(Failure::bad_request(
                 "json: cannot unmarshal into Go value of type v1.DeleteOptions",

@@ -4,8 +4,8 @@ use json_patch::PatchOperation;
 use serde_json::Value;
 
 use super::apply::{self, Apply};
-use super::decode::{media_type, parse_with_duplicates};
-use super::strategic;
+use super::decode::media_type;
+use super::{duplicates, strategic};
 use crate::failure::{Cause, Failure};
 use crate::kinds::Definition;
 use crate::object::encode;
@@ -36,6 +36,9 @@ pub enum PatchBody {
     Apply(Apply),
 }
 
+/// Said of a patch that is no object.
+const NO_MAP: &str = "json: cannot unmarshal into Go value of type map[string]interface {}";
+
 /// The patches that there are.
 fn media_types(custom: bool) -> &'static [&'static str] {
     if custom { &[JSON, MERGE, APPLY] } else { &[JSON, MERGE, STRATEGIC, APPLY] }
@@ -57,33 +60,39 @@ impl PatchBody {
             let cause = Cause::forbidden("force", "may not be specified for non-apply patch");
             return Err(Failure::invalid_options("PatchOptions", cause));
         }
-        match form {
-            JSON => {
+        // The real server does not say what is wrong with one that is no JSON.
+        let no_json = |_: serde_json::Error| Failure::bad_request("invalid JSON patch");
+        let (patch, doubles) = match form {
+            JSON => (serde_json::from_slice(body).map_err(no_json)?, Vec::new()),
+            MERGE | STRATEGIC if form == MERGE || !custom => duplicates::parse(body).map_err(no_json)?,
+            _ => return Err(Failure::unsupported_media_type(media_types(custom))),
+        };
+        let undecodable = |why: &str| Failure::bad_request(format!("error decoding patch: {why}"));
+        match (form, patch) {
+            (JSON, patch) => {
                 let patch: json_patch::Patch =
-                    serde_json::from_slice(body).map_err(|it| Failure::bad_request(it.to_string()))?;
+                    serde_json::from_value(patch).map_err(|it| undecodable(&it.to_string()))?;
                 if patch.0.len() > MOST_OPERATIONS {
                     let message = format!(
-                        "The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
+                        "Request entity too large: The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
                         patch.0.len()
                     );
                     return Err(Failure::new(413, "RequestEntityTooLarge", message));
                 }
                 Ok((Self::Json(patch), Vec::new()))
             }
-            MERGE | STRATEGIC if form == MERGE || !custom => match parse_with_duplicates(body)? {
-                (patch @ Value::Object(_), doubles) if form == MERGE => Ok((Self::Merge(patch), doubles)),
-                (patch @ Value::Object(_), doubles) => Ok((Self::Strategic(patch), doubles)),
-                // By the letter of the RFC it would replace the object as a whole.
-                _ => Err(Failure::bad_request(
-                    "json: cannot unmarshal into Go value of type map[string]interface {}",
-                )),
-            },
-            _ => Err(Failure::unsupported_media_type(media_types(custom))),
+            (MERGE, patch @ Value::Object(_)) => Ok((Self::Merge(patch), doubles)),
+            (_, patch @ Value::Object(_)) => Ok((Self::Strategic(patch), doubles)),
+            // By the letter of the RFC it would replace the object as a whole.
+            (MERGE, _) => Err(undecodable(NO_MAP)),
+            _ => Err(Failure::bad_request(NO_MAP)),
         }
     }
 
     fn parse_apply(query: &Query, body: &[u8]) -> Result<Self, Failure> {
-        let object = apply::parse(body)?;
+        let object = apply::parse(body).map_err(|why| {
+            Failure::bad_request(format!("error decoding patch: error converting YAML to JSON: yaml: {why}"))
+        })?;
         if query.get("fieldManager").is_none() {
             let cause = Cause::required("fieldManager", "is required for apply patch");
             return Err(Failure::invalid_options("PatchOptions", cause));
@@ -122,8 +131,7 @@ fn steps(object: &mut Value, operations: &[PatchOperation]) -> Result<(), Failur
         if let PatchOperation::Copy(copy) = operation {
             copied += copy.from.resolve(object).map_or(0, |it| encode(it).len());
             if copied > MOST_COPIED {
-                let message = format!("the copies of a JSON patch may have {MOST_COPIED} bytes in all");
-                return Err(Failure::new(413, "RequestEntityTooLarge", message));
+                return Err(refused());
             }
         }
         if !is_test_for_nothing(object, operation) {
@@ -194,7 +202,7 @@ mod tests {
         let doubling: Vec<Value> = (0..100)
             .map(|at| json!({"op": "copy", "from": "/data", "path": format!("/data/{at}")}))
             .collect();
-        assert_eq!(apply(&doubling.into()), Err(413));
+        assert_eq!(apply(&doubling.into()), Err(422));
         let wrapping: Vec<Value> = (0..3000)
             .map(|at| match at % 3 {
                 0 => json!({"op": "add", "path": "/wrap", "value": {}}),

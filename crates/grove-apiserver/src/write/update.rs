@@ -135,6 +135,7 @@ pub(super) fn change(
     }
     check::check(tx, resource, Some(old), &mut new)?;
     admit::validate(tx, Change::update(key, part, old), &new)?;
+    check::size(tx, &new)?;
     Ok(store(tx, resource, key, old, new))
 }
 

@@ -15,6 +15,7 @@ mod list;
 mod model;
 mod odd;
 mod pods;
+mod policies;
 mod quotas;
 mod restore;
 mod strategic;

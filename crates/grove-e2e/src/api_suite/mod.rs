@@ -29,24 +29,20 @@ const PATIENCE_IN_ALL: Duration = Duration::from_secs(150);
 /// Installs our CRDs and runs every row of the table in `namespace`, which must be new: rows count on what earlier
 /// rows did, and on nothing else being there. Fails with all rows whose answer is not as expected.
 pub async fn run(client: Client, namespace: &str) -> Result<()> {
-    let failed = failures(&client, namespace, PATIENCE).await?;
+    let failed = failures(&client, namespace).await?;
     let lines: Vec<String> =
         failed.iter().map(|Failed { row, problem }| format!("  {row}\n    {problem}")).collect();
     ensure!(failed.is_empty(), "{} rows of e2e/api-suite.yaml fail:\n{}", failed.len(), lines.join("\n"));
     Ok(())
 }
 
-/// A row whose answer is not as expected.
-#[derive(Debug)]
-pub struct Failed {
-    /// The name of the row.
-    pub row: String,
-    /// What is not as expected.
-    pub problem: String,
+/// A row whose answer is not as expected: its name, and what is not.
+struct Failed {
+    row: String,
+    problem: String,
 }
 
-/// Installs our CRDs, runs every row in `namespace`, and tells which fail. A row may wait for `patience`.
-pub async fn failures(client: &Client, namespace: &str, patience: Duration) -> Result<Vec<Failed>> {
+async fn failures(client: &Client, namespace: &str) -> Result<Vec<Failed>> {
     for crd in &CRDS {
         objects::apply(client, crd.to_value(), None).await?;
     }
@@ -63,7 +59,7 @@ pub async fn failures(client: &Client, namespace: &str, patience: Duration) -> R
     let mut left = PATIENCE_IN_ALL;
     for row in &table.rows {
         let started = Instant::now();
-        let running = row::run(client, row, &mut variables, patience.min(left));
+        let running = row::run(client, row, &mut variables, PATIENCE.min(left));
         // A row that cannot be sent is one more row that fails; the others still have something to say.
         let problem = match tokio::time::timeout(2 * PATIENCE, running).await {
             Ok(result) => result.unwrap_or_else(|error| Some(format!("{error:#}"))),

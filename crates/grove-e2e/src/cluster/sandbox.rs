@@ -5,23 +5,18 @@ use std::{
     io::Write as _,
     net::Ipv4Addr,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use anyhow::{Result, anyhow};
-use grove_apiserver::{
-    ApiServer, AuditSink, Authentication, Authorization, Resources, ServeOptions, ServiceAccountTokens,
-    bootstrap_roles, run_garbage_collector, serve, tls_config,
-};
+use anyhow::Result;
+use grove_apiserver::{AuditSink, StaticTokens};
 use grove_sandbox::{
-    ControllerOptions, Sandbox, SandboxOptions,
-    scheduler::{Scheduler, SchedulerOptions},
+    Certificate, ClusterOptions, ControlPlane, ControlPlaneOptions, ControllerOptions, SandboxCluster,
+    SandboxOptions, scheduler::SchedulerOptions,
 };
-use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
 use super::client;
 
@@ -38,49 +33,24 @@ pub async fn serve_sandbox(
     stop: impl Future<Output = Result<()>>,
 ) -> Result<()> {
     let pki = |file: &str| fs::read(folder.join("pki").join(file));
-    let (authority, certificate) = (pki("ca.crt")?, pki("apiserver.crt")?);
-    let tls = tls_config(&certificate, &pki("apiserver.key")?, Some(&authority))?;
-    let seed = Timestamp::now().as_nanosecond().unsigned_abs() & u128::from(u64::MAX);
-    let server = ApiServer::new(
-        Resources::cluster().with_definitions(),
-        Timestamp::now,
-        u64::try_from(seed).unwrap_or_default(),
-    );
-    bootstrap_roles(&server).map_err(|it| anyhow!(it.message))?;
-    // Webhooks are reached by their URL: no Service has an address here.
-    server.call_webhooks(|_, _, _| None);
-    let options = ServeOptions {
-        tls: Some(Arc::new(tls)),
-        authentication: Authentication {
-            service_accounts: Some(ServiceAccountTokens::generate()?),
-            ..Authentication::default()
-        },
-        authorization: Authorization::Rbac,
+    let control_plane = ControlPlane::start(ControlPlaneOptions {
+        listener: TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?,
+        certificate: Certificate { certificate: pki("apiserver.crt")?, key: pki("apiserver.key")? },
+        authority: String::from_utf8(pki("ca.crt")?)?,
+        has_client_certificates: true,
+        tokens: StaticTokens::default(),
         audit: Some(audit(&folder.join("log/audit.log"))?),
-        ..ServeOptions::default()
-    };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    let handle = serve(listener, server.clone(), options)?;
-
+    })?;
     let client = client(&folder.join("admin.kubeconfig")).await?;
-    let controllers = ControllerOptions {
-        node_monitor_grace_period: NODE_GRACE,
-        root_certificate: Some(String::from_utf8(authority)?),
-        ..ControllerOptions::default()
+    let controllers =
+        ControllerOptions { node_monitor_grace_period: NODE_GRACE, ..ControllerOptions::default() };
+    let options = ClusterOptions {
+        sandbox: SandboxOptions { controllers, ..SandboxOptions::default() },
+        scheduler: with_scheduler.then(SchedulerOptions::default),
     };
-    let sandbox = Sandbox::start(client.clone(), SandboxOptions { controllers, ..SandboxOptions::default() });
-    if with_scheduler {
-        sandbox.parts().add("scheduler", move |stop: CancellationToken| {
-            let scheduler = Scheduler::new(client.clone(), SchedulerOptions::default());
-            async move { scheduler.run(stop).await }
-        });
-    }
-    sandbox.parts().add("garbage-collector", move |stop: CancellationToken| {
-        run_garbage_collector(server.clone(), stop.cancelled_owned())
-    });
+    let cluster = SandboxCluster::start(control_plane, &client, options);
     stop.await?;
-    sandbox.stop().await;
-    handle.shutdown().await;
+    cluster.stop().await;
     Ok(())
 }
 

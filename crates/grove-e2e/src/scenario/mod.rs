@@ -23,6 +23,7 @@ pub use self::{
     context::Context,
     run::{Selection, run},
     states::{GangState, PodState},
+    tier::runs_on_sandbox,
     watch_log::{WatchLog, Watched},
 };
 pub(crate) use self::{

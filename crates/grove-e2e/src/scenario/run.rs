@@ -53,8 +53,7 @@ pub struct Selection {
 impl Selection {
     fn takes(&self, scenario: &Scenario, (scheduler, gates): Kind) -> bool {
         if self.sandbox {
-            let is_simulated =
-                (scheduler, gates) == (Scheduler::Kube, Gates::All) && !tier::needs_real(scenario.name);
+            let is_simulated = (scheduler, gates) == tier::SIMULATED && tier::runs_on_sandbox(scenario);
             return is_simulated && scenario.name.contains(&self.only);
         }
         // Who names a scenario wants it, however long it takes.

@@ -27,6 +27,8 @@ pub struct PodState {
     pub gates: Vec<String>,
     /// Phase.
     pub phase: String,
+    /// Node on which others make room for it.
+    pub nominated: Option<String>,
     /// Whether it is being deleted.
     pub terminating: bool,
     /// The scheduler's word on it: reason and message of the condition PodScheduled while it is False.
@@ -63,6 +65,7 @@ impl Watched for PodState {
             ready: condition("Ready").is_some_and(|it| it.status == "True"),
             gates: gates.iter().map(|it| it.name.clone()).collect(),
             phase: status.and_then(|it| it.phase.clone()).unwrap_or_default(),
+            nominated: status.and_then(|it| it.nominated_node_name.clone()).filter(|it| !it.is_empty()),
             terminating: pod.metadata.deletion_timestamp.is_some(),
             unschedulable: waiting
                 .map(|it| (it.reason.clone().unwrap_or_default(), it.message.clone().unwrap_or_default())),

@@ -1,6 +1,9 @@
 //! Where scenarios run. What `make e2e` leaves to `make e2e-full` is in `e2e/full-only.txt`, one line each: cluster, scenario, reason.
 //! What does not run on simulated clusters is in `e2e/real-only.txt`: scenario, or the beginning of several and a `*`, and the reason.
 
+use super::Scenario;
+use crate::cluster::{Gates, Scheduler};
+
 /// The checked-in list.
 const LIST: &str = include_str!("../../../../e2e/full-only.txt");
 
@@ -12,8 +15,15 @@ pub(super) fn is_full_only(cluster: &str, scenario: &str) -> bool {
 /// What needs a real control plane.
 const REAL_ONLY: &str = include_str!("../../../../e2e/real-only.txt");
 
-/// Whether `scenario` does not run on simulated clusters.
-pub(super) fn needs_real(scenario: &str) -> bool {
+/// What simulated clusters are like.
+pub(super) const SIMULATED: (Scheduler, Gates) = (Scheduler::Kube, Gates::All);
+
+/// Whether `scenario` runs on simulated clusters, too.
+pub fn runs_on_sandbox(scenario: &Scenario) -> bool {
+    scenario.on.contains(&SIMULATED) && !needs_real(scenario.name)
+}
+
+fn needs_real(scenario: &str) -> bool {
     parse(REAL_ONLY).any(|(name, _)| match name.strip_suffix('*') {
         Some(prefix) => scenario.starts_with(prefix),
         None => scenario == name,
@@ -73,13 +83,15 @@ mod tests {
         assert!(needs_real("rig_lost_node") && !needs_real("updates_ru7"));
     }
 
-    /// The quick tier misses nothing but variants: each area runs on every scheduler for which it has a scenario.
+    /// The quick tier misses nothing but variants: each area runs on every scheduler for which it has a scenario. What only compares
+    /// the sandbox with Kubernetes says nothing new of either.
     #[test]
     fn every_area_and_every_scheduler_is_in_the_quick_tier() {
         let areas = |only_quick: bool| -> BTreeSet<(String, String)> {
             let area = |name: &str| name.split('_').next().unwrap_or_default().to_owned();
             let scheduler = |cluster: &str| cluster.split('-').next().unwrap_or_default().to_owned();
             let runs = runs().into_iter().filter(|it| it.2 || !only_quick);
+            let runs = runs.filter(|it| !it.1.starts_with("sandbox_"));
             runs.map(|(cluster, name, _)| (area(name), scheduler(&cluster))).collect()
         };
         let missing: Vec<_> = areas(false).difference(&areas(true)).cloned().collect();

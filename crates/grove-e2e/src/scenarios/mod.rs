@@ -11,6 +11,7 @@ mod operator;
 mod pod_rules;
 mod rig;
 mod rights;
+mod situations;
 mod start_order;
 // The tables of `testdata/` and what a row means are the same for unit tests and for a real API server.
 #[path = "../../../grove-api/tests/rules/table.rs"]
@@ -103,4 +104,35 @@ const TABLE: &[Scenario] = &[
         full_only: true,
         run: |context| Box::pin(gang::not_served(context)),
     },
+    Scenario {
+        name: "sandbox_gang_situations",
+        on: &[(Kube, All)],
+        full_only: true,
+        run: |context| Box::pin(situations::gangs(context)),
+    },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_is_in_the_documentation() {
+        let pages =
+            [include_str!("../../../../docs/e2e.md"), include_str!("../../../../docs/e2e-capabilities.md")];
+        let is_listed = |name: &str| pages.iter().any(|it| it.contains(&format!("`{name}`")));
+        let areas = ["start_order", "operator", "backend", "grouper", "updates", "termination", "rights"];
+        let areas = areas.iter().chain(&["tenant", "admission", "topology"]);
+        let short = |name: &str| {
+            areas.clone().find_map(|it| name.strip_prefix(it)?.strip_prefix('_').map(str::to_owned))
+        };
+        let scenarios = ALL.iter().chain(COMPAT).flat_map(|it| it.iter());
+        let mut missing: Vec<&str> = scenarios
+            .map(|it| it.name)
+            .filter(|it| !is_listed(it) && !short(it).is_some_and(|it| is_listed(&it)))
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        assert!(missing.is_empty(), "docs/e2e.md does not list {missing:?}");
+    }
+}

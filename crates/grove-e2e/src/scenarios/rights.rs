@@ -110,7 +110,7 @@ async fn may(client: &Client, asked: (&str, &str, &str, &str, &str)) -> Result<b
 /// pods are taken where Pod Security "restricted" is enforced.
 async fn manifests_apply(context: &mut Context) -> Result<()> {
     let namespace = format!("{}-system", context.namespace);
-    let text = account::manifests(&program()?, &["--namespace", &namespace, "--priority-class"]).await?;
+    let text = account::manifests(&program()?, &["--namespace", &namespace]).await?;
     // What an operator before us left, which the next one installs again.
     remove_cluster_wide(&context.client(), &text).await?;
     let result = apply_twice(context, &namespace, &text).await;

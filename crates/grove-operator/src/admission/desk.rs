@@ -160,6 +160,6 @@ fn is_about(request: &Request, kind: &str) -> bool {
 
 fn wrong_kind(path: &str, wanted: &str, got: &Kind) -> Verdict {
     let got = format!("{} ({}/{})", got.kind, got.group, got.version);
-    let text = format!("{path} is for {wanted} ({GROUP}/{VERSION}), and was asked about {got}");
+    let text = format!("{path} reviews {wanted} ({GROUP}/{VERSION}), got {got}");
     Verdict::denied(StatusCode::BAD_REQUEST, text)
 }

@@ -96,7 +96,7 @@ impl Intake {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let kind = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
-            let text = format!("the content type is {kind:?}, and only application/json is read");
+            let text = format!("unsupported content type {kind:?}: use application/json");
             return Err(Refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
         if request.body().size_hint().lower() > self.limits.body_bytes as u64 {

@@ -56,7 +56,7 @@ pub(super) fn scale(request: &Request, snapshot: &Snapshot) -> Verdict {
     let path = || Path::of(&["spec", "replicas"]);
     if let Some(group) = scaled.group.as_ref().filter(|_| new == 0) {
         let detail = format!(
-            "a clique of a scaling group cannot be scaled to zero by itself: kubectl scale pcsg/{group} --replicas=0"
+            "a clique of a scaling group cannot be scaled to zero on its own: kubectl scale pcsg/{group} --replicas=0"
         );
         return Verdict::of(vec![Error::invalid(path(), 0, detail)]);
     }

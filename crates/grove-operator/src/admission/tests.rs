@@ -278,7 +278,11 @@ fn another_kind_is_not_judged_and_not_let_through() {
         judge(webhooks::SET_VALIDATING.path, &request("CREATE", &pod, &Value::Null), &Snapshot::default());
     let denial = verdict.denial.unwrap();
     assert_eq!(denial.code, 400);
-    assert!(denial.message.contains("is for PodCliqueSet (grove.io/v1alpha1)"), "{}", denial.message);
+    assert!(
+        denial.message.contains("reviews PodCliqueSet (grove.io/v1alpha1), got Pod"),
+        "{}",
+        denial.message
+    );
     // The request says one kind, and the object another.
     let mut forged = request("CREATE", &set(), &Value::Null);
     forged.object = pod;

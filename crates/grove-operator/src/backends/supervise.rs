@@ -221,7 +221,7 @@ impl One {
             return Ok(None);
         }
         if let Some(resource) = not_served_yet(entry, config, &probed, &kinds) {
-            return Err(Trouble::Missing(format!("{resource} is defined and not served yet")));
+            return Err(Trouble::Missing(format!("{resource} is defined, but not served yet")));
         }
         let scheduler = entry.backend.init(config, &probed).map_err(Trouble::Missing)?;
         let (applier, watches) = match same_kinds {
@@ -320,7 +320,7 @@ impl From<kube::Error> for Trouble {
     fn from(error: kube::Error) -> Self {
         let hint = match &error {
             kube::Error::Api(status) if status.code == 403 => {
-                "; does the operator have the rights that `grove manifests` prints?"
+                "; check the operator's ClusterRole (`grove manifests` prints it)"
             }
             _ => "",
         };

@@ -24,12 +24,12 @@ impl Grove {
         group: &PodCliqueScalingGroup,
     ) -> Allotment {
         // Nearly always: the others need not be looked at.
-        if Allotment::is_certain(set, config, count(group.spec.replicas)) {
+        if Allotment::is_certain(self.caps, set, config, count(group.spec.replicas)) {
             return Allotment::default();
         }
         let groups = self.seen.groups.of_owner(&OwnerKey::of(set));
         let groups = by_name(&groups);
-        Allotment::of(set, &groups, || {
+        Allotment::within(self.caps, set, &groups, || {
             let cliques = self.seen.cliques.by_set.get(&joined(set_namespace(set), set_name(set)));
             existing(&cliques, groups.values().copied())
         })

@@ -37,13 +37,14 @@ use std::{
 
 use grove_api::wire::PodCliqueSet;
 use grove_plan::{
+    allotment::Caps,
     node_loss::Patience,
     objects::Context,
     status::TopologySeen,
     topology::{Topology, topology_name},
 };
-use grove_runtime::{Events, Outcome, OwnedWrites, Queue, Switch, Writer};
-use k8s_openapi::jiff::Timestamp;
+use grove_runtime::{Events, History, Outcome, OwnedWrites, Queue, Switch, Writer};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
 pub(crate) use self::scheduling::Leftover;
@@ -142,10 +143,14 @@ pub(crate) struct Grove {
     pub(crate) init_image: String,
     /// Whether placement by topology is on.
     pub(crate) topology_aware: bool,
+    /// How much one set may have.
+    pub(crate) caps: Caps,
     /// How long nodes may be in trouble; without it nobody looks whether they are.
     pub(crate) node_loss: Option<Patience>,
     /// The wall clock.
     pub(crate) clock: fn() -> Timestamp,
+    /// The API server's history, as all caches follow it.
+    pub(crate) history: History,
 }
 
 impl Grove {
@@ -161,6 +166,12 @@ impl Grove {
 
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
+    }
+
+    /// Since when this operator has watched, by the clock as it is now: it may have been set since.
+    fn watched_since(&self) -> Timestamp {
+        let watched = SignedDuration::try_from(self.memory.age()).unwrap_or(SignedDuration::MAX);
+        self.now().checked_sub(watched).unwrap_or(Timestamp::MIN)
     }
 
     /// How long it is until then. Where that is over meanwhile, the next look is at once, and not never.

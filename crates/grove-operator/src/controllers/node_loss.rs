@@ -82,7 +82,7 @@ impl Grove {
                 self.tell(clique, EventKind::Warning, POD_DELETE_FAILED, "RemovePod", note);
                 return Err(error.into());
             }
-            let note = format!("removed {} by force: its node is lost and does not end it", pod.name);
+            let note = format!("force-deleted {}: its node is lost", pod.name);
             self.tell(clique, EventKind::Warning, POD_REMOVED, "RemovePod", note);
         }
         Ok(stuck.next.map(|it| self.until(it)))

@@ -42,6 +42,7 @@ impl Grove {
             topology: self.topology_seen(children.topology.as_ref()),
             generation_hash: self.noted_hash(set),
             now: self.now(),
+            watched_since: self.watched_since(),
         }
     }
 }

@@ -83,8 +83,9 @@ impl Grove {
         let pods = seen.pods_by_set.get(&of_set);
         let gangs_by_name = by_name(&gangs);
         let groups_by_name = by_name(&groups);
-        let allotment =
-            Allotment::of(set, &groups_by_name, || existing(&cliques, groups_by_name.values().copied()));
+        let allotment = Allotment::within(self.caps, set, &groups_by_name, || {
+            existing(&cliques, groups_by_name.values().copied())
+        });
         self.wake_withheld(set, &allotment);
         let lost = pods.iter().filter(|it| it.fact.is_live()).map(|it| it.fact.gang.as_str());
         let children = SetChildren {

@@ -103,7 +103,7 @@ impl Grove {
         let mode = mode(&set);
         let outcome = self.write_status(cache, clique.as_ref(), written, &new, mode).await?;
         if lost && outcome == Outcome::Done {
-            let note = "no pod of the clique is bound to a node any more".to_owned();
+            let note = "no pods of the PodClique are scheduled any more".to_owned();
             self.tell(clique.as_ref(), EventKind::Warning, reasons::ALL_SCHEDULED_LOST, "Report", note);
         }
         if let Some(note) = news(written, &new).filter(|_| outcome == Outcome::Done) {
@@ -190,7 +190,7 @@ impl Grove {
         let existing =
             || Existing::of(state.cliques.values().map(|it| it.clique), state.groups.values().copied());
         let report = SetReport {
-            allotment: Allotment::of(&set, &state.groups, existing),
+            allotment: Allotment::within(self.caps, &set, &state.groups, existing),
             state,
             gangs: gangs.iter().map(Arc::as_ref).collect(),
             passed_over: self.passed_over(&set, children.topology.as_ref()),

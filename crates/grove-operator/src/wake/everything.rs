@@ -1,4 +1,5 @@
-//! What a process does that begins to lead: it looks at everything once, as if all of it were new.
+//! What a process does that begins to lead, or that notices that etcd was restored from a backup: it looks at everything once, as
+//! if all of it were new.
 
 use grove_runtime::{Cache, Cached, Switch};
 
@@ -11,6 +12,17 @@ impl Grove {
     pub(crate) fn begin_term(&self) {
         self.memory.clear();
         self.queues.all().into_iter().for_each(Switch::open);
+        self.look_at_everything();
+    }
+
+    /// A cache shows what the server was set back to, because etcd was restored from a backup. Also objects of which only the
+    /// status went back are looked at, and what was remembered is of another history.
+    pub(super) fn begin_anew(&self) {
+        self.memory.clear();
+        self.look_at_everything();
+    }
+
+    fn look_at_everything(&self) {
         self.look_at_all(&self.seen.sets, Self::set_changed);
         self.look_at_all(&self.seen.groups.cache, Self::group_changed);
         self.look_at_all(&self.seen.cliques.cache, Self::clique_changed);

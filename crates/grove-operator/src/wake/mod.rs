@@ -19,7 +19,7 @@ use grove_plan::{
     rollout::{self, Pace},
     topology::topology_name,
 };
-use grove_runtime::{Cache, Cached, Change};
+use grove_runtime::{Cache, Cached, Change, Stored};
 use k8s_openapi::{
     api::apps::v1::ControllerRevision, apimachinery::pkg::apis::meta::v1::ObjectMeta, jiff::Timestamp,
 };
@@ -52,6 +52,30 @@ impl Grove {
         self.on_minor(&self.seen.autoscalers);
         self.on_minor(&self.seen.revisions);
         self.on(&self.seen.revisions.cache, Self::revision_appeared);
+        self.on_rewound(&self.seen.sets);
+        self.on_rewound(&self.seen.groups.cache);
+        self.on_rewound(&self.seen.cliques.cache);
+        self.on_rewound(&self.seen.gangs.cache);
+        self.on_rewound(&self.seen.pods);
+        self.on_rewound(&self.seen.nodes);
+        self.on_rewound(&self.seen.quotas);
+        self.on_rewound(&self.seen.topologies);
+        self.on_rewound(&self.seen.backends);
+        self.on_rewound(&self.seen.services.cache);
+        self.on_rewound(&self.seen.autoscalers.cache);
+        self.on_rewound(&self.seen.revisions.cache);
+        self.on_rewound(&self.seen.kueue.topologies);
+    }
+
+    /// Begins anew when a cache shows a state that the server was set back to; the others list again then, too.
+    fn on_rewound<K: Stored>(self: &Arc<Self>, cache: &Cache<K>) {
+        let grove: Weak<Self> = Arc::downgrade(self);
+        cache.share_history(&self.history);
+        cache.listen_rewound(move || {
+            if let Some(grove) = grove.upgrade() {
+                grove.begin_anew();
+            }
+        });
     }
 
     fn on<K: Cached>(self: &Arc<Self>, cache: &Cache<K>, changed: Listener<K>) {

@@ -57,7 +57,7 @@ async fn what_is_no_review_is_refused_in_words() {
             "this is for AdmissionReview",
         ),
         (request("POST", path, json, "\u{0}\u{1}"), 400, "not an AdmissionReview"),
-        (request("POST", path, "application/x-www-form-urlencoded", &whole), 415, "only application/json"),
+        (request("POST", path, "application/x-www-form-urlencoded", &whole), 415, "use application/json"),
         (request("GET", path, json, ""), 405, "only POST"),
         (request("POST", "/webhooks/other", json, &whole), 404, "nothing at this path"),
         (request("POST", AUTHORIZER.path, json, &whole), 404, "nothing at this path"),

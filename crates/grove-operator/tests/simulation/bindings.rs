@@ -177,7 +177,7 @@ async fn an_object_of_somebody_else_in_the_way_is_told_and_waited_for() {
     create(&world, BINDINGS, binding(&[RACK], None));
     world.settle().await;
     assert_eq!(said(&world), verdict("True", "Drift", false));
-    let words = r#"toy-scheduler "racks": exists and belongs to somebody else: name it in"#;
+    let words = r#"toy-scheduler "racks": exists and has another owner: name it in"#;
     assert!(message(&world).starts_with(words), "{}", message(&world));
     assert_eq!(labels(&world, "racks"), Some(json!([ZONE])));
     delete(&world, PASTURES, "racks");

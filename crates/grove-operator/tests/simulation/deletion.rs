@@ -44,7 +44,7 @@ fn assert_all_gone(world: &World) {
 /// What the scheduler is told of a gang is under way when the set is deleted: it arrives while the gang is there, and goes
 /// with it, instead of being left to the garbage collector.
 #[tokio::test(start_paused = true)]
-async fn no_scheduler_object_arrives_after_its_gang_assert_all_gone() {
+async fn no_scheduler_object_arrives_after_its_gang_is_deleted() {
     let mut world = World::with_toy(1, &Toy::default());
     world.delay = |method, path| {
         let tells = method == Method::PATCH && path.contains("/herds/");

@@ -32,6 +32,7 @@ mod places;
 mod quotas;
 mod recovery;
 mod restart_policy;
+mod restored;
 mod revisions;
 mod set_back;
 mod shutdown;

@@ -58,7 +58,7 @@ async fn order_holds_in_the_base_gang_and_in_each_scaled_one() {
     assert_eq!(told_hosts(&world), hosts(&OF_SCALED[..2]));
     assert_eq!(told(&world).len(), 1 + 3 * 2, "the front end and prefill of scaled gangs wait for nobody");
     let gang = world.get(GANGS, "inf-0").value().to_string();
-    assert!(gang.contains("inf-0-fe has 0 of at least 1 ready; 2 cliques start later"), "{gang}");
+    assert!(gang.contains("inf-0-fe: 0 pods ready, at least 1 needed; 2 cliques start later"), "{gang}");
 
     world.unready = vec!["inf-0-fe-1", "inf-0-pd-0-pre"];
     world.settle().await;

@@ -38,7 +38,7 @@ async fn a_template_that_breaks_after_a_while_does_not_go_through_all_replicas()
     assert_eq!(of_last(&world), last);
     let words = words(&world);
     assert!(
-        words.contains("waits until 3 replicas are available") && words.contains("inf-0-fe has 0"),
+        words.contains("waits until 3 replicas are available") && words.contains("inf-0-fe: 0 pods ready"),
         "{words}"
     );
 

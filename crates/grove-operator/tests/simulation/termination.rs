@@ -98,13 +98,12 @@ async fn gt5_a_group_replica_goes_alone_where_another_is_left() {
         let of_reason = events.iter().filter(|it| it.field("/reason") == Some(&json!(reason)));
         of_reason.map(|it| it.field("/note").unwrap().as_str().unwrap().to_owned()).collect()
     };
-    let words =
-        "replica 1 of scaling group w-0-x is restarted (GangTermination): it was below its minimum for 10s";
+    let words = "replica 1 of scaling group w-0-x is restarted (GangTermination): below minAvailable for 10s";
     assert_eq!(told("PodCliqueScalingGroupReplicaDeleteSuccessful"), [words]);
     assert_eq!(told("PodCliqueSetReplicaDeleteSuccessful"), Vec::<String>::new());
     lose(&world, "w-0-a", 1);
     world.settle().await;
-    let words = "replica 0 of the set is restarted (GangTermination): it was below its minimum for 10s";
+    let words = "replica 0 of the set is restarted (GangTermination): below minAvailable for 10s";
     assert_eq!(told("PodCliqueSetReplicaDeleteSuccessful"), [words]);
     comes_back(world).await;
 }

@@ -139,7 +139,7 @@ async fn a_deletion_waits_for_the_sets_and_names_them() {
     let told = told(&world);
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].0, "TopologyInUse");
-    assert!(told[0].1.ends_with("now these do: ml/a"), "{told:?}");
+    assert!(told[0].1.ends_with("; used by: ml/a"), "{told:?}");
     world.delete(SETS, "a");
     world.settle().await;
     assert!(world.server.store().get(TOPOLOGIES, "", "racks").is_none());

@@ -7,7 +7,7 @@ use grove_apiserver::{
     Action, Answer, ApiServer, DeleteOptions, Failure, Object, PatchBody, Resources, Subresource,
     WriteRequest, run_collector,
 };
-use grove_operator::{BackendMetrics, Concurrency, Operator, Settings};
+use grove_operator::{BackendMetrics, Caps, Concurrency, Operator, Settings};
 use grove_plan::node_loss::Patience;
 use grove_runtime::{Events, Metrics, Term, Writer};
 use grove_scheduler::{Registry, builtin::builtin};
@@ -65,6 +65,8 @@ pub(crate) struct World {
     pub(crate) hosts: Hosts,
     /// How long they may be in trouble, as operators are told that are started; else they do not look at nodes.
     pub(crate) node_loss: Option<Patience>,
+    /// How much a set may have, as operators are told that are started.
+    pub(crate) caps: Caps,
     /// Whether operators place by topology.
     pub(crate) topology_aware: bool,
     /// How long requests of operators take until they reach the server, by method and path with query.
@@ -136,6 +138,7 @@ impl World {
             nodes: true,
             unready: Vec::new(),
             hosts: Hosts::default(),
+            caps: Caps::default(),
             node_loss: None,
             topology_aware: false,
             delay: |_, _| Duration::ZERO,
@@ -206,6 +209,7 @@ impl World {
             namespace: NAMESPACE.to_owned(),
             init_image: "grove-initc:1".to_owned(),
             topology_aware: self.topology_aware,
+            caps: self.caps,
             node_loss: self.node_loss,
             clock: now,
         };

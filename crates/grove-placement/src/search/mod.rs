@@ -9,6 +9,7 @@ mod frame;
 mod interpod;
 mod keys;
 mod mixer;
+mod more;
 mod problem;
 mod sets;
 mod state;
@@ -106,21 +107,33 @@ pub fn place_within(cluster: &Cluster, gang: &Group, budget: u64) -> Outcome {
     if !problem.groups[0].is_possible {
         return Outcome::DoesNotFit(explain(&problem));
     }
+    match search(&problem, budget) {
+        Err((Verdict::OutOfSteps, tried)) => Outcome::GaveUp { tried },
+        Err(_) => Outcome::DoesNotFit(explain(&problem)),
+        Ok(engine) => {
+            let first = placement(&problem, &engine);
+            let is_all = first.unplaced.is_empty();
+            Outcome::Placed(if is_all { first } else { more::room_for_more(cluster, gang, first, budget) })
+        }
+    }
+}
+
+/// All minima, and of the rest what has room beside them; else why not, and how many alternatives were tried.
+fn search<'a>(problem: &'a Problem<'a>, budget: u64) -> Result<Engine<'a>, (Verdict, u64)> {
     // Whether the gang fits does not depend on what it prefers.
-    let mut engine = Engine::new(&problem, false, budget);
-    match engine.run(&minimum(&problem, 0, false)) {
-        Verdict::OutOfSteps => return Outcome::GaveUp { tried: engine.tried },
-        Verdict::Exhausted => return Outcome::DoesNotFit(explain(&problem)),
-        Verdict::Found => {}
+    let mut engine = Engine::new(problem, false, budget);
+    let verdict = engine.run(&minimum(problem, 0, false));
+    if verdict != Verdict::Found {
+        return Err((verdict, engine.tried));
     }
     if problem.groups.iter().any(|it| !it.preferred.is_empty()) {
-        let mut better = Engine::new(&problem, true, budget);
-        if better.run(&minimum(&problem, 0, true)) == Verdict::Found {
+        let mut better = Engine::new(problem, true, budget);
+        if better.run(&minimum(problem, 0, true)) == Verdict::Found {
             engine = better;
         }
     }
     extras::place(&mut engine);
-    Outcome::Placed(placement(&problem, &engine))
+    Ok(engine)
 }
 
 fn placement(problem: &Problem<'_>, engine: &Engine<'_>) -> Placement {

@@ -73,8 +73,8 @@ impl Plan<'_> {
         }
         let (mut open, needed) = self.problem.open_children(group);
         let can_skip = open.len() > needed;
-        // Where pods depend on others the order of the tree counts; else what is hard to place goes first.
-        if !self.problem.is_sequential {
+        // Where pods depend on others, or not all groups are needed, the order of the tree counts; else what is hard to place goes first.
+        if !self.problem.is_sequential && !can_skip {
             open.sort_by_key(|it| Reverse(self.problem.hardness(*it)));
         }
         for child in open {

@@ -108,5 +108,5 @@ fn a_set_that_asks_for_everything_is_cut_at_once() {
     let further = allotment.further_replicas(&set, 0, config, u32::MAX);
     assert_eq!(further.len(), (10_000 - 3) / 2);
     assert!(!allotment.has_base(1));
-    assert!(!Allotment::is_certain(&set, config, 1));
+    assert!(!Allotment::is_certain(Caps::default(), &set, config, 1));
 }

@@ -161,7 +161,7 @@ impl Blocked {
     /// In words.
     pub fn message(&self) -> String {
         format!(
-            "{} {:?} exists and belongs to somebody else; delete or rename it",
+            "{} {:?} exists and is not owned by this PodCliqueSet; delete or rename it",
             self.kind.as_str(),
             self.name
         )

@@ -47,7 +47,7 @@ pub fn plan(observed: &SetState<'_>, after: SignedDuration) -> TerminationPlan {
         let mut done: Vec<Unit> = Vec::new();
         for Waiting { unit, since, words } in waiting {
             let covered = done.iter().any(|it| *it == unit || matches!(it, Unit::SetReplica(_)));
-            if !covered && plan.is_due(since, after, observed.now) {
+            if !covered && plan.is_due(observed, since, after) {
                 let words = format!("{words}, and what replaces them found no place for {after:#}");
                 let reason = restarts::NODE_LOST;
                 plan.restarts.push(Restart::begin(

@@ -253,7 +253,7 @@ fn scheduled(tally: &Tally, minimum: u32) -> Now<'static> {
         } else {
             names::pod_clique_scheduled::INSUFFICIENT
         },
-        message: format!("{} of at least {minimum} pods are scheduled", tally.scheduled),
+        message: format!("{} pods scheduled, at least {minimum} needed", tally.scheduled),
     }
 }
 

@@ -18,7 +18,7 @@ pub fn gang(seen: &Seen<'_>, initialized: bool, now: Timestamp) -> PodGangStatus
     let was_placed = gang::was_placed(&status);
     let initialized = initialized || gang::is_initialized(seen.gang);
     let scheduled = initialized && gang::is_scheduled(seen);
-    let ready = scheduled && short(seen, |it| it.tally().ready).is_none();
+    let ready = scheduled && short(seen, "ready", |it| it.tally().ready).is_none();
 
     let said = |type_| find(&status.conditions, type_).cloned();
     let (said_scheduled, said_ready) = (said(names::pod_gang::SCHEDULED), said(names::pod_gang::READY));
@@ -87,13 +87,14 @@ fn score(seen: &Seen<'_>, scheduled: bool, status: &mut PodGangStatus, now: Time
     }
 }
 
-/// The first clique that has fewer than its minimum, in words.
-fn short(seen: &Seen<'_>, count: impl Fn(&CliqueSeen<'_>) -> u32) -> Option<String> {
-    short_of(seen.cliques.iter(), count)
+/// The first clique of which fewer pods than its minimum are `state`, in words.
+fn short(seen: &Seen<'_>, state: &str, count: impl Fn(&CliqueSeen<'_>) -> u32) -> Option<String> {
+    short_of(seen.cliques.iter(), state, count)
 }
 
 fn short_of<'a>(
     mut cliques: impl Iterator<Item = (&'a String, &'a CliqueSeen<'a>)>,
+    state: &str,
     count: impl Fn(&CliqueSeen<'_>) -> u32,
 ) -> Option<String> {
     cliques.find_map(|(name, clique)| {
@@ -101,7 +102,7 @@ fn short_of<'a>(
             return Some(format!("PodClique {name} does not exist"));
         }
         let (count, minimum) = (count(clique), clique.minimum());
-        (count < minimum).then(|| format!("{name} has {count} of at least {minimum}"))
+        (count < minimum).then(|| format!("{name}: {count} pods {state}, at least {minimum} needed"))
     })
 }
 
@@ -137,8 +138,8 @@ fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> N
     } else if let Some((pod, words)) = gang::unschedulable(seen) {
         (reasons::UNSCHEDULABLE, format!("{pod}: {words}"))
     } else {
-        let message = short(seen, |it| it.tally().scheduled);
-        (reasons::WAITING_FOR_SCHEDULER, message.map(|it| format!("{it} scheduled")).unwrap_or_default())
+        let message = short(seen, "scheduled", |it| it.tally().scheduled);
+        (reasons::WAITING_FOR_SCHEDULER, message.unwrap_or_default())
     };
     Now { type_: reasons::SCHEDULED, status: Some(scheduled), reason, message }
 }
@@ -159,23 +160,23 @@ fn ready_condition(seen: &Seen<'_>, scheduled: bool, ready: bool) -> Now<'static
 fn not_ready(seen: &Seen<'_>) -> String {
     let ready = |it: &CliqueSeen<'_>| it.tally().ready;
     let (later, now): (Vec<_>, Vec<_>) = seen.cliques.iter().partition(|it| it.1.tally().waiting > 0);
-    let Some(cause) = short_of(now.into_iter(), ready) else {
-        return short(seen, ready).map(|it| format!("{it} ready")).unwrap_or_default();
+    let Some(cause) = short_of(now.into_iter(), "ready", ready) else {
+        return short(seen, "ready", ready).unwrap_or_default();
     };
     match later.as_slice() {
-        [] => format!("{cause} ready"),
-        [(one, _)] => format!("{cause} ready; {one} starts later"),
-        many => format!("{cause} ready; {} cliques start later", many.len()),
+        [] => cause,
+        [(one, _)] => format!("{cause}; {one} starts later"),
+        many => format!("{cause}; {} cliques start later", many.len()),
     }
 }
 
 fn unhealthy_condition(seen: &Seen<'_>) -> Now<'static> {
     use names::pod_gang as reasons;
-    let lost = short(seen, |it| it.tally().scheduled);
-    let failing = short(seen, |it| it.tally().healthy());
+    let lost = short(seen, "scheduled", |it| it.tally().scheduled);
+    let failing = short(seen, "healthy", |it| it.tally().healthy());
     let (status, reason, message) = match (lost, failing) {
-        (Some(lost), _) => (true, reasons::PODS_LOST, format!("{lost} scheduled")),
-        (None, Some(failing)) => (true, reasons::PODS_FAILING, format!("{failing} healthy")),
+        (Some(lost), _) => (true, reasons::PODS_LOST, lost),
+        (None, Some(failing)) => (true, reasons::PODS_FAILING, failing),
         (None, None) => (false, reasons::HEALTHY, "every PodClique has minAvailable healthy pods".to_owned()),
     };
     Now { type_: reasons::UNHEALTHY, status: Some(status), reason, message }

@@ -154,7 +154,7 @@ fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
             None => return Some(format!("PodClique {} does not exist", clique.name)),
             Some(state) if !state.is_available() => {
                 let (ready, minimum) = (state.tally.ready, state.minimum());
-                return Some(format!("{} has {ready} of at least {minimum} pods ready", clique.name));
+                return Some(format!("{}: {ready} pods ready, at least {minimum} needed", clique.name));
             }
             Some(_) => {}
         }
@@ -167,7 +167,7 @@ fn short_of(report: &SetReport<'_>, replica: u32) -> Option<String> {
         let minimum = layout::required_replicas(group);
         let available = tally(report, replica, config, group).available;
         if available < minimum {
-            return Some(format!("{name} has {available} of at least {minimum} replicas available"));
+            return Some(format!("{name}: {available} replicas available, at least {minimum} needed"));
         }
     }
     None

@@ -23,6 +23,8 @@ pub struct SetState<'a> {
     pub generation_hash: String,
     /// The time.
     pub now: Timestamp,
+    /// Since when this operator has watched: since it leads, or since it noticed that etcd was restored from a backup.
+    pub watched_since: Timestamp,
 }
 
 impl<'a> SetState<'a> {

@@ -22,6 +22,12 @@ use crate::{
     status::{CliqueState, SetState},
 };
 
+/// How long a breach that was noted before this operator watched has to be seen before anything is restarted because of it.
+///
+/// etcd that was restored from a backup says of pods what was true when the backup was made. Kubelets have corrected that
+/// within a minute, and pods that serve are not deleted because of it.
+const CONFIRMED: SignedDuration = SignedDuration::from_mins(1);
+
 /// What to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminationPlan {
@@ -40,14 +46,14 @@ pub fn plan(observed: &SetState<'_>) -> TerminationPlan {
         // A replica that is restarted as a whole needs no look at its parts.
         if let Some(since) = set_replica_since(observed, replica)
             && !is_final(&Unit::SetReplica(replica))
-            && plan.is_due(since, delay, observed.now)
+            && plan.is_due(observed, since, delay)
         {
             plan.restart(observed, Unit::SetReplica(replica), delay);
             continue;
         }
         for config in &observed.set.spec.template.scaling_groups {
             for (unit, since) in group_replicas_since(observed, replica, config) {
-                if !is_final(&unit) && plan.is_due(since, delay, observed.now) {
+                if !is_final(&unit) && plan.is_due(observed, since, delay) {
                     plan.restart(observed, unit, delay);
                 }
             }
@@ -58,9 +64,17 @@ pub fn plan(observed: &SetState<'_>) -> TerminationPlan {
 
 impl TerminationPlan {
     /// Whether what is so since then is due now; else the time when it will be is kept.
-    pub(crate) fn is_due(&mut self, since: Timestamp, delay: SignedDuration, now: Timestamp) -> bool {
+    pub(crate) fn is_due(
+        &mut self,
+        observed: &SetState<'_>,
+        since: Timestamp,
+        delay: SignedDuration,
+    ) -> bool {
+        let (now, watched_since) = (observed.now, observed.watched_since);
         // Beyond the end of time is never.
         let Ok(due) = since.checked_add(delay) else { return false };
+        let confirmed = watched_since.checked_add(CONFIRMED).unwrap_or(Timestamp::MAX);
+        let due = if since < watched_since { due.max(confirmed) } else { due };
         if due > now {
             self.next = Some(self.next.map_or(due, |it| it.min(due)));
         }
@@ -68,7 +82,7 @@ impl TerminationPlan {
     }
 
     fn restart(&mut self, observed: &SetState<'_>, unit: Unit, delay: SignedDuration) {
-        let words = format!("it was below its minimum for {delay:#}");
+        let words = format!("below minAvailable for {delay:#}");
         let reason = restarts::GANG_TERMINATION;
         self.restarts.push(Restart::begin(&observed.cliques, unit, reason, words, observed.now));
     }

@@ -3,7 +3,7 @@
 mod unwritten;
 
 use super::*;
-use crate::fixture::{Deployed, conditions};
+use crate::fixture::{Deployed, at, conditions};
 
 /// `fe` may miss one pod; the group may miss two replicas, and a replica of it no pod.
 const SET: &str = "fe=3/2 pre=1/1 dec=2/2 | pd=3/1:pre,dec";
@@ -55,6 +55,19 @@ fn carried_out(mut deployed: Deployed, second: i64) -> Deployed {
     deployed.written_at(second)
 }
 
+/// As where etcd was restored from a backup: what is noted of the pods may be over for long.
+#[test]
+fn what_was_noted_before_this_operator_watched_is_seen_for_a_minute_first() {
+    let deployed = healthy().with("inf-0-fe", "0r").written_at(100);
+    let due = |watched_since, second| {
+        let watched_since = at(watched_since);
+        told(&plan(&SetState { watched_since, ..deployed.state_at(second) }))
+    };
+    assert_eq!([due(500, 500), due(500, 559)], ["next:560", "next:560"]);
+    assert_eq!(due(500, 560), "set:0");
+    assert_eq!(due(100, 110), "set:0", "it was seen from its beginning");
+}
+
 #[test]
 fn a_clique_below_its_minimum_ends_its_set_replica_after_the_delay() {
     let deployed = healthy().with("inf-0-fe", "0r 1r").written_at(80);
@@ -73,7 +86,7 @@ fn a_clique_below_its_minimum_ends_its_set_replica_after_the_delay() {
     let plan = planned(&healthy().with("inf-0-fe", "0r").written_at(100), 110);
     assert_eq!(plan.restarts[0].cliques.len(), 7, "every clique of the replica, members of groups too");
     assert_eq!(plan.restarts[0].reason, "GangTermination");
-    assert_eq!(plan.restarts[0].words, "it was below its minimum for 10s");
+    assert_eq!(plan.restarts[0].words, "below minAvailable for 10s");
     let starting = healthy().with("inf-0-fe", "0r 1b 2b").written_at(100);
     assert_eq!(due(&starting, 900), "", "pods that start are fine");
 }

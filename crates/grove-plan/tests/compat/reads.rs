@@ -145,6 +145,7 @@ fn of_the_set() {
                 topology: TopologySeen::Off,
                 generation_hash: hash::generation(&world.set),
                 now: NOW,
+                watched_since: NOW,
             },
             gangs: vec![world.gang("grove-manifest-0")],
             passed_over: None,

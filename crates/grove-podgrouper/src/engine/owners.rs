@@ -82,10 +82,9 @@ fn above(object: &DynamicObject, key: &ObjectKey) -> Result<Option<OwnerReferenc
     match object.metadata.owner_references.as_deref().unwrap_or_default() {
         [] => Ok(None),
         [only] => Ok(Some(only.clone())),
-        many => Err(stays(format!(
-            "{key} has {} owners, so that nobody knows which workload the pod is part of: leave one",
-            many.len()
-        ))),
+        many => {
+            Err(stays(format!("{key} has {} owners, so its workload is ambiguous: keep one", many.len())))
+        }
     }
 }
 

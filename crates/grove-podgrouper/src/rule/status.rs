@@ -41,7 +41,7 @@ pub fn status(rule: &GroupingRule, outcome: &Outcome, groups: usize, now: &Time)
             condition(ACTIVE, false, NOT_COMPILED, message)
         }
         Outcome::Native => {
-            let message = format!("{kind} is grouped by a plugin of its own: delete this rule");
+            let message = format!("{kind} is grouped by a built-in plugin: delete this rule");
             condition(ACTIVE, false, NATIVE_KIND, message)
         }
         Outcome::After { other } => {
@@ -61,7 +61,7 @@ impl Outcome {
     pub fn warning(&self, kind: &str) -> String {
         match self {
             Self::InForce { except } => except_for(kind, except),
-            Self::Native => format!("not used: {kind} is grouped by a plugin of its own"),
+            Self::Native => format!("not used: {kind} is grouped by a built-in plugin"),
             Self::After { other } => format!("not used: rule {other} is for the same kind and goes first"),
             Self::Invalid(_) => String::new(),
         }
@@ -72,7 +72,7 @@ fn except_for(kind: &str, versions: &[String]) -> String {
     if versions.is_empty() {
         return String::new();
     }
-    format!("not used for {kind} of version {}: it is grouped by a plugin of its own", versions.join(", "))
+    format!("not used for {kind} of version {}: it is grouped by a built-in plugin", versions.join(", "))
 }
 
 fn listed(errors: &Errors) -> String {

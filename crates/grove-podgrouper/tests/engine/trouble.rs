@@ -100,9 +100,7 @@ async fn owners_in_a_circle_and_owners_of_two() {
     );
     assert_eq!(
         world.told_of("q"),
-        [
-            "Thing ns/two (example.com/v1) has 2 owners, so that nobody knows which workload the pod is part of: leave one"
-        ]
+        ["Thing ns/two (example.com/v1) has 2 owners, so its workload is ambiguous: keep one"]
     );
     // Mended, and nobody touches the pods.
     world.patch("things.example.com", "a", json!({ "metadata": { "ownerReferences": [] } }));

@@ -100,7 +100,7 @@ fn step(
         if owner.succeeds(there.object) {
             return Ok(Some(Step::Recreate { uid: uid(there.object), new: new(first(), lasting) }));
         }
-        return Err(rendered.refused("exists and belongs to somebody else"));
+        return Err(rendered.refused("exists and has another owner"));
     }
     if needs_another(rendered, mark, there.object) {
         return Ok(Some(Step::Recreate { uid: uid(there.object), new: new(first(), lasting) }));

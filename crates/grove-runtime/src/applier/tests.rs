@@ -276,7 +276,7 @@ async fn what_is_not_ours_to_write_is_refused() {
     let mut liar = group("a", &json!({}));
     liar.object["kind"] = "Secret".into();
     for (rendered, why) in [
-        (vec![group("theirs", &json!({}))], "Group \"theirs\" exists and belongs to somebody else"),
+        (vec![group("theirs", &json!({}))], "Group \"theirs\" exists and has another owner"),
         (vec![elsewhere], "Group \"a\" is outside of its owner's namespace"),
         (vec![undeclared], "Secret \"a\" is of a kind that was not declared"),
         (vec![liar], "Group \"a\" says that it is of another kind"),

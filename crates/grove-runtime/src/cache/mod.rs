@@ -25,6 +25,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::informer::History;
 use crate::metrics::{InformerMetrics, KindMetrics};
 use contact::Contact;
 use index::IndexMap;
@@ -61,6 +62,7 @@ pub struct Change<'a, K> {
 }
 
 type Listener<K> = Arc<dyn Fn(&Change<'_, K>) + Send + Sync>;
+type RewindListener = Arc<dyn Fn() + Send + Sync>;
 
 /// What is known of one kind. Clones share the content.
 pub struct Cache<K> {
@@ -71,8 +73,10 @@ struct Shared<K> {
     state: RwLock<State<K>>,
     outbox: Mutex<Outbox<K>>,
     listeners: RwLock<Arc<Vec<Listener<K>>>>,
+    rewind_listeners: RwLock<Arc<Vec<RewindListener>>>,
     undecodable: Undecodables,
     prune: OnceLock<fn(&mut K)>,
+    history: OnceLock<History>,
     first_list: watch::Sender<FirstList>,
     contact: Arc<Contact>,
     kind: String,
@@ -117,8 +121,10 @@ impl<K: Stored> Cache<K> {
             state: RwLock::new(State::default()),
             outbox: Mutex::new(Outbox { steps: VecDeque::new(), delivering: false }),
             listeners: RwLock::default(),
+            rewind_listeners: RwLock::default(),
             undecodable: Undecodables::default(),
             prune: OnceLock::new(),
+            history: OnceLock::new(),
             first_list: watch::Sender::new(FirstList::Awaited),
             contact,
             kind: kind.to_owned(),
@@ -145,6 +151,23 @@ impl<K: Stored> Cache<K> {
     /// The changes of one object come in their order. A listener may use the cache.
     pub fn listen(&self, listener: impl Fn(&Change<'_, K>) + Send + Sync + 'static) {
         Arc::make_mut(&mut self.shared.listeners.write()).push(Arc::new(listener));
+    }
+
+    /// Calls `listener` when the cache shows the state that the server was set back to, as a restored backup of etcd does:
+    /// after the list, and the changes that it brought. What was remembered of objects may be of another history.
+    pub fn listen_rewound(&self, listener: impl Fn() + Send + Sync + 'static) {
+        Arc::make_mut(&mut self.shared.rewind_listeners.write()).push(Arc::new(listener));
+    }
+
+    /// Follows the history that other caches of the same server follow: where one of them notices that it went back, all
+    /// list again. To be called before the informer runs; the first call decides.
+    pub fn share_history(&self, history: &History) {
+        let _ = self.shared.history.set(history.clone());
+    }
+
+    /// The history that it follows.
+    pub(crate) fn history(&self) -> History {
+        self.shared.history.get_or_init(History::default).clone()
     }
 
     /// The object, if there is one. The namespace of cluster scoped objects is `""`.
@@ -242,8 +265,12 @@ impl<K: Stored> Cache<K> {
 
     /// The list is complete. What is returned only our own writes have shown: the caller must ask the server.
     pub fn relist_ended(&self) -> Vec<Unconfirmed> {
-        let unconfirmed = self.change(State::relist_ended);
+        let (unconfirmed, was_rewound) = self.change(State::relist_ended);
         self.shared.first_list.send_replace(FirstList::Complete);
+        if was_rewound {
+            let listeners = self.shared.rewind_listeners.read().clone();
+            listeners.iter().for_each(|it| it());
+        }
         unconfirmed
     }
 

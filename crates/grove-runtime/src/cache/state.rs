@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -46,11 +47,19 @@ pub(super) struct State<K> {
     graves: Graves,
     /// What the list that is running has shown so far.
     seen: Option<BTreeSet<Key>>,
+    /// The server was set back to an earlier state, and no list has been complete since.
+    rewound: bool,
 }
 
 impl<K> Default for State<K> {
     fn default() -> Self {
-        Self { objects: BTreeMap::new(), indexes: Vec::new(), graves: Graves::default(), seen: None }
+        Self {
+            objects: BTreeMap::new(),
+            indexes: Vec::new(),
+            graves: Graves::default(),
+            seen: None,
+            rewound: false,
+        }
     }
 }
 
@@ -146,6 +155,7 @@ impl<K: Resource> State<K> {
     /// The server was set back to an earlier state: what was deleted may be there again, under its UID.
     pub(super) fn rewound(&mut self) {
         self.graves = Graves::default();
+        self.rewound = true;
     }
 
     /// A list starts, the first one or another one after the watch was lost.
@@ -156,8 +166,9 @@ impl<K: Resource> State<K> {
     /// The list is complete: what it did not show is deleted, unless only a write of ours has shown it so far.
     ///
     /// Such an object may be newer than the list, or deleted before it. The caller must ask the server.
-    pub(super) fn relist_ended(&mut self, out: &mut Vec<Step<K>>) -> Vec<Unconfirmed> {
-        let Some(seen) = self.seen.take() else { return Vec::new() };
+    /// Whether it was the first one of a state that the server was set back to, too.
+    pub(super) fn relist_ended(&mut self, out: &mut Vec<Step<K>>) -> (Vec<Unconfirmed>, bool) {
+        let Some(seen) = self.seen.take() else { return (Vec::new(), false) };
         let unlisted: Vec<Key> = self.objects.keys().filter(|key| !seen.contains(*key)).cloned().collect();
         let mut unconfirmed = Vec::new();
         for key in unlisted {
@@ -166,7 +177,7 @@ impl<K: Resource> State<K> {
                 _ => self.remove(&key, Burial::Unlisted, out),
             }
         }
-        unconfirmed
+        (unconfirmed, mem::take(&mut self.rewound))
     }
 
     /// What writes have shown before `then` and the watch still has not.
@@ -194,7 +205,8 @@ impl<K: Resource> State<K> {
     /// What an object that the server shows is to the known one.
     ///
     /// A list is newer than everything that the server showed before it, and so is the answer to a question. Where the
-    /// version is lower nevertheless, the server was set back to an earlier state (etcd restored from a backup).
+    /// version is lower nevertheless, the server was set back to an earlier state (etcd restored from a backup). It gives out
+    /// versions a second time then: what has the same one need not be the same.
     fn shown(&self, key: &Key, incoming: &ObjectMeta) -> Relation {
         let relation = self.relation(key, incoming);
         let Some(entry) = self.objects.get(key) else { return relation };
@@ -202,6 +214,7 @@ impl<K: Resource> State<K> {
         match relation {
             Relation::Older if is_newer && uid(entry.object.meta()) == uid(incoming) => Relation::Newer,
             Relation::Older if is_newer => Relation::Successor,
+            Relation::Same if self.rewound => Relation::Newer,
             _ => relation,
         }
     }

@@ -3,7 +3,8 @@
 //! kube's `watcher` keeps bookmarks and the revisions of lists to itself. Both are needed here: they say when the server
 //! was heard last, and whether its history went back because etcd was restored from a backup. A server does not refuse a
 //! watch from a revision that it has not reached; it stays silent until it has. So a watch that failed, or that ended
-//! without a word, continues only after a small list has shown that the server is at least as far.
+//! without a word, continues only after a small list has shown that the server is at least as far. Where one informer of a
+//! process notices, all of them list again ([`History`]).
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -22,6 +23,7 @@ use tokio::time::timeout;
 
 use super::backoff::Backoff;
 use super::decode_error::{bounded, without_values};
+use super::history::History;
 use crate::cache::compare_versions;
 
 /// How long a watch may last, as the server is asked; and how much longer we wait for its end before we drop it.
@@ -87,6 +89,7 @@ impl ListWatchError {
 pub(super) fn list_watch<W>(
     api: Api<W>,
     config: Config,
+    history: History,
 ) -> impl Stream<Item = Result<Signal<W>, ListWatchError>> + Send
 where
     W: Resource + DeserializeOwned + Clone + Debug + Send + 'static,
@@ -97,6 +100,8 @@ where
         phase: Phase::Unlisted,
         revision: None,
         rewound: false,
+        epoch: history.epoch(),
+        history,
         backoff: Backoff::new(),
         failed: false,
     };
@@ -111,6 +116,9 @@ struct ListWatch<W> {
     revision: Option<String>,
     /// The history went back, and no list was begun since.
     rewound: bool,
+    history: History,
+    /// How often the history had gone back when the last list was asked for.
+    epoch: u64,
     backoff: Backoff,
     failed: bool,
 }
@@ -177,12 +185,19 @@ where
 
     async fn list(&mut self, page: Option<String>) -> Step<W> {
         let is_first = page.is_none();
+        let epoch = self.history.epoch();
         let params = ListParams { limit: self.config.page_size, continue_token: page, ..self.selection() };
         let list = self.api.list(&params).await.map_err(ListWatchError::List)?;
         let started = if is_first {
             let revision = list.metadata.resource_version.filter(|it| !it.is_empty());
             let revision = revision.ok_or(ListWatchError::NoRevision)?;
-            let rewound = mem::take(&mut self.rewound) || self.is_before(&revision);
+            let is_before = self.is_before(&revision);
+            if is_before {
+                self.note_rewind();
+            }
+            let rewound = mem::take(&mut self.rewound) || is_before || epoch != self.epoch;
+            // What is listed at a lower revision is listed after the rewind.
+            self.epoch = if is_before { self.history.epoch() } else { epoch };
             self.revision = Some(revision);
             Some(Signal::ListStarted { rewound })
         } else {
@@ -194,6 +209,10 @@ where
     }
 
     async fn watch(&mut self, in_doubt: bool) -> Step<W> {
+        // The next step lists.
+        if self.history.epoch() != self.epoch {
+            return Ok(None);
+        }
         if in_doubt {
             self.phase = Phase::Listed { in_doubt };
             let params = ListParams { limit: Some(1), ..self.selection() };
@@ -226,7 +245,13 @@ where
         silent: bool,
     ) -> Step<W> {
         let patience = Duration::from_secs(WATCH_SECONDS.into()) + MARGIN;
-        let Some(event) = timeout(patience, events.next()).await.ok().flatten() else {
+        let event = tokio::select! {
+            biased;
+            // The next step lists.
+            () = self.history.changed(self.epoch) => return Ok(None),
+            event = timeout(patience, events.next()) => event,
+        };
+        let Some(event) = event.ok().flatten() else {
             self.phase = Phase::Listed { in_doubt: silent };
             return Ok(None);
         };
@@ -278,6 +303,7 @@ where
         };
         if self.is_before(now) {
             (self.phase, self.rewound) = (Phase::Unlisted, true);
+            self.note_rewind();
             let known = self.revision.clone().unwrap_or_default();
             return Err(ListWatchError::Rewound { known, now: now.to_owned() });
         }
@@ -285,6 +311,11 @@ where
             self.revision = Some(now.to_owned());
         }
         Ok(())
+    }
+
+    /// Tells the other informers, unless this is what made us list.
+    fn note_rewind(&self) {
+        self.history.went_back(self.epoch);
     }
 
     fn is_before(&self, now: &str) -> bool {

@@ -5,6 +5,7 @@
 
 mod backoff;
 mod decode_error;
+mod history;
 mod list_watch;
 mod questions;
 
@@ -27,6 +28,7 @@ use crate::cache::{Cache, Cached, Stored};
 use crate::guarded::Guarded;
 use backoff::Backoff;
 use decode_error::without_values;
+pub use history::History;
 use list_watch::{ListWatchError, Signal, list_watch};
 use questions::{Answer, Questions};
 
@@ -99,7 +101,7 @@ where
 
     /// Follows lists and watches; ends only where a listener panics.
     async fn watch(&mut self) {
-        let mut signals = pin!(list_watch(self.api.clone(), self.config.clone()));
+        let mut signals = pin!(list_watch(self.api.clone(), self.config.clone(), self.cache.history()));
         let mut questions = Questions::new(self.api.clone(), self.config.clone());
         let mut doubts = interval_at(Instant::now() + DOUBT_AFTER, DOUBT_AFTER);
         doubts.set_missed_tick_behavior(MissedTickBehavior::Delay);

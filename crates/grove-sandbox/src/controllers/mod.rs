@@ -1,6 +1,7 @@
 //! What kube-controller-manager does, as far as a sandbox needs it. Each controller is a client of the API with a work queue of its own.
 
 mod error;
+mod jobs;
 mod namespace_content;
 mod namespaces;
 mod node_lifecycle;
@@ -85,6 +86,8 @@ pub(crate) fn add_controllers(
         let controller = root_certificates::RootCertificates::new(context.clone(), certificate.clone());
         parts.add("root-certificates", move |stop| controller.clone().run(stop));
     }
+    let controller = jobs::JobController::new(context.clone());
+    parts.add("jobs", move |stop| controller.clone().run(stop));
     let controller = pod_groups::PodGroups::new(context);
     parts.add("pod-group-protection", move |stop| controller.clone().run(stop));
 }

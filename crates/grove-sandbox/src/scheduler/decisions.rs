@@ -108,7 +108,10 @@ impl Engine {
     }
 
     fn bind(&mut self, unit: &Unit, bind: &Bind) {
-        self.report_unplaced(unit, bind);
+        // As with kube-scheduler, they come when nothing more can be placed without.
+        let is_stuck = bind.pods.is_empty() && !bind.unplaced.is_empty();
+        let nomination = if is_stuck { self.preempt_for_more(unit) } else { None };
+        self.report_unplaced(unit, bind, nomination.as_ref());
         if bind.unplaced.is_empty() {
             self.queue.remove(&unit.key);
         } else {

@@ -1,5 +1,5 @@
 //! A unit of higher priority that does not fit has others make room: as few as a bounded search finds, whole gangs where these say
-//! `disruptionMode: all`. What they leave is kept for it.
+//! `disruptionMode: all`. What they leave is kept for it. Once its minima are there, its other pods have others make room, too.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -33,9 +33,27 @@ struct Candidates {
     terminating: BTreeSet<PodKey>,
 }
 
+/// What of a unit has no place.
+#[derive(Clone, Copy)]
+enum Pending {
+    /// Its minima, and whether every possibility was considered.
+    Minima { is_certain: bool },
+    /// Pods above them.
+    Extras,
+}
+
 impl Engine {
-    /// Has others make room for a unit. Returns the places that are kept for it while they go.
+    /// Has others make room for the minima of a unit. Returns the places that are kept for it while they go.
     pub(super) fn preempt(&mut self, unit: &Unit, refusal: &Refusal) -> Option<Nomination> {
+        self.preempt_for(unit, Pending::Minima { is_certain: refusal.is_certain })
+    }
+
+    /// Has others make room for as many pods above the minima as can have a node by that.
+    pub(super) fn preempt_for_more(&mut self, unit: &Unit) -> Option<Nomination> {
+        self.preempt_for(unit, Pending::Extras)
+    }
+
+    fn preempt_for(&mut self, unit: &Unit, pending: Pending) -> Option<Nomination> {
         if let Some(nomination) = self.nominations.get(&unit.key) {
             let is_there =
                 |it: (&PodKey, &String)| self.caches.pod(it.0).is_some_and(|pod| pod.uid() == it.1);
@@ -44,7 +62,8 @@ impl Engine {
             }
             self.give_back(&unit.key);
         }
-        if unit.never_preempts || !refusal.is_certain || !self.snapshot.has_below(unit.priority) {
+        let is_certain = !matches!(pending, Pending::Minima { is_certain: false });
+        if unit.never_preempts || !is_certain || !self.snapshot.has_below(unit.priority) {
             return None;
         }
         let candidates = self.candidates(unit);
@@ -58,15 +77,24 @@ impl Engine {
             Decision::Bind(bind) => Some(bind),
             Decision::Refuse(_) => None,
         };
-        // Nobody is asked to go where it is enough to wait.
-        if !terminating.is_empty() && bind_without(&terminating).is_some() {
-            return None;
-        }
         let without = |chosen: &[usize]| -> BTreeSet<PodKey> {
             let pods = chosen.iter().flat_map(|it| &candidates.victims[*it].pods);
             pods.chain(&terminating).cloned().collect()
         };
-        let chosen = choose(&candidates.victims, |it| bind_without(&without(it)).is_some())?;
+        let wanted = match pending {
+            Pending::Minima { .. } => 0,
+            Pending::Extras => {
+                let all: Vec<usize> = (0..candidates.victims.len()).collect();
+                bind_without(&without(&all)).map(|it| it.pods.len()).filter(|it| *it > 0)?
+            }
+        };
+        let mut fits_without =
+            |pods: &BTreeSet<PodKey>| bind_without(pods).is_some_and(|it| it.pods.len() >= wanted);
+        // Nobody is asked to go where it is enough to wait.
+        if !terminating.is_empty() && fits_without(&terminating) {
+            return None;
+        }
+        let chosen = choose(&candidates.victims, |it| fits_without(&without(it)))?;
         let bind = bind_without(&without(&chosen))?;
         let victims: Vec<&Victim> = chosen.iter().map(|it| &candidates.victims[*it]).collect();
         Some(self.make_room(unit, &bind, &victims, &candidates.groups))

@@ -69,13 +69,14 @@ impl Engine {
     }
 
     /// Pods above the minima for which there is no room.
-    pub(super) fn report_unplaced(&mut self, unit: &Unit, bind: &Bind) {
+    pub(super) fn report_unplaced(&mut self, unit: &Unit, bind: &Bind, nomination: Option<&Nomination>) {
         if bind.unplaced.is_empty() {
             return;
         }
+        let node_of = nomination.map(|it| it.node_of.clone()).unwrap_or_default();
         let pods: BTreeSet<String> = bind.unplaced.iter().cloned().collect();
         let refusal = Refusal { group: unit.tree.name.clone(), message: String::new(), is_certain: true };
-        let message = self.report_pods(unit, &pods, &refusal, Scope::Extra, &BTreeMap::new());
+        let message = self.report_pods(unit, &pods, &refusal, Scope::Extra, &node_of);
         let first = bind.unplaced.first().and_then(|it| unit.members.get(it));
         if let Some((member, message)) = first.zip(message) {
             self.notices.failed(of_pod(&member.pod), message);

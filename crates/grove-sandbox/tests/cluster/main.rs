@@ -13,6 +13,7 @@ mod collection;
 mod controllers;
 mod events;
 mod faults;
+mod jobs;
 mod namespaces;
 mod nodes;
 mod parts;

@@ -23,7 +23,14 @@ pub(crate) struct World {
 fn resources() -> Resources {
     let mut groups = Resource::built_in("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups");
     groups.status = true;
-    Resources::kubernetes().with(groups).with(Resource::custom("example.com", "v1", "Thing", "things"))
+    let mut jobs = Resource::built_in("batch", "v1", "Job", "jobs");
+    jobs.status = true;
+    Resources::kubernetes().with(groups).with(jobs).with(Resource::custom(
+        "example.com",
+        "v1",
+        "Thing",
+        "things",
+    ))
 }
 
 impl World {

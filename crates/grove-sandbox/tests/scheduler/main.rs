@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without borrowing it")]
 
+mod every_revision;
 mod faults;
 mod gangs;
 mod preemption;

@@ -139,6 +139,34 @@ async fn single_pods_give_room_one_by_one() {
     assert!(world.node_of("high").is_some());
 }
 
+/// As with kube-scheduler.
+#[tokio::test(start_paused = true)]
+async fn pods_above_the_minimum_make_room_once_the_minimum_is_bound() {
+    let world = World::new("hosts=4,gpus=4");
+    for (pod, value) in [("low-0", 1), ("low-1", 1), ("equal", 9)] {
+        world.pod_with(pod, 4, priority(value));
+    }
+    world.settle().await;
+    for (group, policy) in [("meek", "Never"), ("high", "PreemptLowerPriority")] {
+        let spec = json!({ "priority": 9, "preemptionPolicy": policy });
+        world.group(group, 1, spec.clone());
+        for number in 0..4 {
+            world.member_with(group, &format!("{group}-{number}"), 4, spec.clone());
+        }
+        world.settle().await;
+        if group == "meek" {
+            assert_eq!((world.bound(group).len(), terminating(&world).len()), (1, 0));
+            (0..4).for_each(|it| world.delete("pods", &format!("meek-{it}")));
+        }
+    }
+    assert_eq!(world.bound("high").len(), 1);
+    assert_eq!(terminating(&world), ["low-0", "low-1"]);
+    assert_eq!(world.end_pods(), 2);
+    world.settle().await;
+    assert_eq!(world.bound("high").len(), 3, "one has no place, whoever goes");
+    assert!(world.node_of("equal").is_some());
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_outermost_group_that_goes_as_a_whole_goes() {
     let world = World::new("racks=1,hosts=3,gpus=4");

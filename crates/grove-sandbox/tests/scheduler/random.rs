@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use grove_apiserver::ApiServer;
 use serde_json::json;
 
 use crate::world::{RACK, World};
@@ -11,10 +12,10 @@ use crate::world::{RACK, World};
 const SEEDS: u64 = 40;
 const STEPS: usize = 14;
 
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
@@ -22,22 +23,22 @@ impl Random {
 
 /// A group of the gang: its minimum, its pods, what each of these wants, and whether it keeps to a rack.
 #[derive(Clone, Debug)]
-struct Leaf {
-    name: String,
-    min: usize,
+pub(crate) struct Leaf {
+    pub(crate) name: String,
+    pub(crate) min: usize,
     count: usize,
     gpus: i64,
     in_rack: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Gang {
-    name: String,
-    leaves: Vec<Leaf>,
+pub(crate) struct Gang {
+    pub(crate) name: String,
+    pub(crate) leaves: Vec<Leaf>,
     in_rack: bool,
 }
 
-fn random_gang(random: &mut Random, number: usize) -> Gang {
+pub(crate) fn random_gang(random: &mut Random, number: usize) -> Gang {
     let name = format!("g{number}");
     let is_nested = random.below(2) == 0;
     let leaves = if is_nested { 2 } else { 1 };
@@ -55,7 +56,7 @@ fn random_gang(random: &mut Random, number: usize) -> Gang {
     Gang { leaves, in_rack: is_nested && random.below(2) == 0, name }
 }
 
-fn create(world: &World, gang: &Gang) {
+pub(crate) fn create(world: &World, gang: &Gang) {
     let level = |in_rack: bool| {
         if in_rack {
             json!({ "schedulingConstraints": { "topology": [{ "key": RACK }] } })
@@ -80,7 +81,7 @@ fn create(world: &World, gang: &Gang) {
     }
 }
 
-fn remove(world: &World, gang: &Gang) {
+pub(crate) fn remove(world: &World, gang: &Gang) {
     for leaf in &gang.leaves {
         for number in 0..leaf.count {
             let name = format!("{}-p{number}", leaf.name);
@@ -95,15 +96,15 @@ fn remove(world: &World, gang: &Gang) {
     }
 }
 
-/// Free GPUs and rack of each node, as the API shows them.
-fn free(world: &World) -> Vec<(i64, String)> {
+/// Free GPUs and rack of each node, by its name, as the API shows them.
+pub(crate) fn free(server: &ApiServer) -> BTreeMap<String, (i64, String)> {
     let mut nodes = BTreeMap::new();
-    for node in world.server.store().list("nodes", None) {
+    for node in server.store().list("nodes", None) {
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         let gpus: i64 = text(&node.value()["status"]["allocatable"]["nvidia.com/gpu"]).parse().unwrap();
         nodes.insert(node.name().to_owned(), (gpus, text(&node.value()["metadata"]["labels"][RACK])));
     }
-    for pod in world.server.store().list("pods", Some("ns")) {
+    for pod in server.store().list("pods", Some("ns")) {
         let gpus = &pod.value()["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"];
         let gpus: i64 = gpus.as_str().unwrap().parse().unwrap();
         if let Some(node) = pod.field("/spec/nodeName").and_then(|it| it.as_str()) {
@@ -112,50 +113,70 @@ fn free(world: &World) -> Vec<(i64, String)> {
             assert!(node.0 >= 0, "a node has more pods than it holds");
         }
     }
-    nodes.into_values().collect()
+    nodes
 }
 
-/// Whether all minima of a gang of which nothing is bound find nodes.
-fn fits(
-    gang: &Gang,
-    free: &mut [(i64, String)],
-    leaf: usize,
-    placed: usize,
-    racks: &mut Vec<Option<String>>,
+/// A pod that its gang needs: its GPUs, and which of the shared racks it keeps to.
+#[derive(Clone, Debug)]
+struct Slot {
+    gpus: i64,
+    racks: Vec<usize>,
+}
+
+/// Whether all minima of these gangs find nodes at the same time, those pods staying that are bound: the nodes of the bound pods of each
+/// group, by its name.
+pub(crate) fn completes(
+    gangs: &[&Gang],
+    bound: &BTreeMap<String, Vec<String>>,
+    nodes: &BTreeMap<String, (i64, String)>,
 ) -> bool {
-    let Some(it) = gang.leaves.get(leaf) else { return true };
-    if placed == it.min {
-        return fits(gang, free, leaf + 1, 0, racks);
+    let (mut slots, mut racks) = (Vec::new(), Vec::new());
+    for gang in gangs {
+        let of_gang = racks.len();
+        racks.push(None);
+        for leaf in &gang.leaves {
+            let of_leaf = racks.len();
+            racks.push(None);
+            let held = [(gang.in_rack, of_gang), (leaf.in_rack, of_leaf)];
+            let held: Vec<usize> = held.into_iter().filter(|it| it.0).map(|it| it.1).collect();
+            let there = bound.get(&leaf.name).map(Vec::as_slice).unwrap_or_default();
+            for rack in there.iter().map(|it| &nodes[it].1) {
+                for at in &held {
+                    racks[*at] = Some(rack.clone());
+                }
+            }
+            let missing = leaf.min.saturating_sub(there.len());
+            slots.extend((0..missing).map(|_| Slot { gpus: leaf.gpus, racks: held.clone() }));
+        }
     }
+    fits(&slots, &mut nodes.values().cloned().collect::<Vec<_>>(), &racks)
+}
+
+/// By enumeration.
+fn fits(slots: &[Slot], free: &mut [(i64, String)], racks: &[Option<String>]) -> bool {
+    let Some((slot, others)) = slots.split_first() else { return true };
     for node in 0..free.len() {
         let rack = free[node].1.clone();
-        if free[node].0 < it.gpus {
+        let is_other = |at: &usize| racks[*at].as_ref().is_some_and(|it| *it != rack);
+        if free[node].0 < slot.gpus || slot.racks.iter().any(is_other) {
             continue;
         }
-        // The last place holds the rack of the whole gang.
-        let before = racks.clone();
-        let mut keeps = true;
-        for (is_held, at) in [(it.in_rack, leaf), (gang.in_rack, gang.leaves.len())] {
-            if is_held {
-                keeps &= racks[at].as_ref().is_none_or(|it| *it == rack);
-                racks[at] = Some(rack.clone());
-            }
+        let mut racks = racks.to_vec();
+        for at in &slot.racks {
+            racks[*at] = Some(rack.clone());
         }
-        if keeps {
-            free[node].0 -= it.gpus;
-            let found = fits(gang, free, leaf, placed + 1, racks);
-            free[node].0 += it.gpus;
-            if found {
-                return true;
-            }
+        free[node].0 -= slot.gpus;
+        let found = fits(others, free, &racks);
+        free[node].0 += slot.gpus;
+        if found {
+            return true;
         }
-        *racks = before;
     }
     false
 }
 
-fn check(world: &World, gangs: &[Gang], what: &str) {
-    let mut free = free(world);
+pub(crate) fn check(world: &World, gangs: &[Gang], what: &str) {
+    let free = free(&world.server);
     for gang in gangs {
         let bound: Vec<usize> = gang.leaves.iter().map(|it| world.bound(&it.name).len()).collect();
         let (all, none) = (
@@ -172,8 +193,8 @@ fn check(world: &World, gangs: &[Gang], what: &str) {
             assert!(racks.len() <= 1, "{what}: {} is in {racks:?}", gang.name);
         }
         if none {
-            let mut racks = vec![None; gang.leaves.len() + 1];
-            assert!(!fits(gang, &mut free, 0, 0, &mut racks), "{what}: {} waits, and fits", gang.name);
+            let fits = completes(&[gang], &BTreeMap::new(), &free);
+            assert!(!fits, "{what}: {} waits, and fits", gang.name);
         }
     }
 }

@@ -63,7 +63,7 @@ fn pods(set: &PodCliqueSet, errors: &mut Errors) {
             }
         }
         if spec.scheduling_group.is_some() {
-            let detail = "Grove makes the groups and puts the pods into them";
+            let detail = "set by Grove, which creates the PodGroups";
             errors.push(Error::forbidden(path.child("schedulingGroup"), detail));
         }
     }

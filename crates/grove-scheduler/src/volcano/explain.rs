@@ -39,8 +39,8 @@ fn unschedulable(condition: &Value) -> Option<String> {
 
 fn phase(phase: &str, queue: &str) -> Option<String> {
     match phase {
-        "" | "Pending" => Some(format!("Volcano has not let it into the queue {queue:?} yet")),
-        "Inqueue" => Some(format!("it waits in the queue {queue:?}, and Volcano has not said why")),
+        "" | "Pending" => Some(format!("not yet admitted to queue {queue:?}")),
+        "Inqueue" => Some(format!("queued in {queue:?}; Volcano gives no reason")),
         "Unknown" => Some("some of its pods run and others cannot be placed".to_owned()),
         _ => None,
     }

@@ -13,7 +13,7 @@ use crate::{
 const DEFINITION: &str = "podgroups.scheduling.volcano.sh";
 const VERSION: &str = "v1beta1";
 
-const TOO_OLD_FOR_LEVELS: &str = "Volcano before 1.14 cannot be told a level of the topology";
+const TOO_OLD_FOR_LEVELS: &str = "Volcano before 1.14 does not support topology levels";
 pub(super) const TOO_OLD_FOR_GROUPS: &str = "Volcano before 1.14 cannot place a part of a gang on its own";
 const NO_HYPER_NODES: &str = "the cluster has no HyperNodes, from which Volcano knows its topology";
 

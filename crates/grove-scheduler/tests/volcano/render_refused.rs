@@ -51,7 +51,7 @@ fn a_level_that_volcano_cannot_keep_is_never_dropped() {
     let old = |gang: &Gang| volcano(&cluster(Volcano::V12)).render(gang, &[]).unwrap_err().to_string();
     assert_eq!(
         old(&of_gang),
-        "Volcano before 1.14 cannot be told a level of the topology, so that \"rack\" cannot be required"
+        "Volcano before 1.14 does not support topology levels, so that \"rack\" cannot be required"
     );
     let part = "Volcano before 1.14 cannot place a part of a gang on its own";
     assert_eq!(old(&of_group), format!("{part}, so that \"a\" cannot require \"rack\""));

@@ -93,7 +93,7 @@ fn every_feature_is_answered_by_what_is_installed() {
         ..ALL
     };
     let part = Answer::Reject("Volcano before 1.14 cannot place a part of a gang on its own");
-    let level = Answer::Reject("Volcano before 1.14 cannot be told a level of the topology");
+    let level = Answer::Reject("Volcano before 1.14 does not support topology levels");
     let old = Capabilities {
         multi_group_gang: Answer::Emulated("minTaskMember keeps the minimum of each group"),
         required_topology_gang: level,
@@ -351,12 +351,9 @@ fn why_a_gang_waits() {
         (inqueue(vec![unschedulable("")]), Some("NotEnoughResources")),
         (inqueue(vec![unschedulable(no_origin), scheduled(3)]), None),
         (inqueue(vec![scheduled(1), unschedulable(no_origin)]), Some(no_origin)),
-        (inqueue(vec![over]), Some(r#"it waits in the queue "team-a", and Volcano has not said why"#)),
-        (json!({ "phase": "Pending" }), Some(r#"Volcano has not let it into the queue "team-a" yet"#)),
-        (
-            json!({ "phase": "Inqueue" }),
-            Some(r#"it waits in the queue "team-a", and Volcano has not said why"#),
-        ),
+        (inqueue(vec![over]), Some(r#"queued in "team-a"; Volcano gives no reason"#)),
+        (json!({ "phase": "Pending" }), Some(r#"not yet admitted to queue "team-a""#)),
+        (json!({ "phase": "Inqueue" }), Some(r#"queued in "team-a"; Volcano gives no reason"#)),
         (json!({ "phase": "Unknown" }), Some("some of its pods run and others cannot be placed")),
         (json!({ "phase": "Running" }), None),
         (json!({}), None),

@@ -60,6 +60,8 @@ pub(crate) struct Past {
     pub(crate) generations: BTreeMap<Key, Track<u64>>,
     /// When each object changed last.
     pub(crate) changed: BTreeMap<Key, Instant>,
+    /// When a backup was restored last.
+    pub(crate) jumped: Option<Instant>,
 }
 
 impl Past {
@@ -83,6 +85,7 @@ impl Past {
             sets: BTreeMap::new(),
             generations: BTreeMap::new(),
             changed: BTreeMap::new(),
+            jumped: None,
         }
     }
 
@@ -100,6 +103,7 @@ impl Past {
 
     /// Takes note of a jump: what it brings back is nothing that an operator made or deleted.
     pub(crate) fn jump(&mut self, event: &Event) {
+        self.jumped = Some(Instant::now());
         if let (Some(old), Some(new)) = (&event.old, &event.new)
             && old.uid() != new.uid()
         {

@@ -12,6 +12,7 @@ mod faults;
 mod nodes;
 mod policy;
 mod quota;
+mod restored;
 mod updates;
 
 use super::*;

@@ -2,6 +2,8 @@
 //!
 //! The operator notices late that a unit is below its minimum, never early: what it goes by began when that began, or later. A
 //! short time in which the unit served may pass it by; one that is longer than its caches are old may not.
+//!
+//! What was so before a restored backup is taken back with it: the unit was below its minimum for as long as the backup says.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,6 +20,9 @@ use crate::{
 
 /// How long after it knows something the operator has written it down.
 const WRITING: Duration = Duration::from_secs(5);
+
+/// How long a breach has to be seen that was there when a restored backup was made: kubelets report again what is so now.
+const CONFIRMED: Duration = Duration::from_mins(1);
 
 /// A scaling group, and a replica of it.
 type Replica = (String, u64);
@@ -47,6 +52,11 @@ pub(crate) fn noted(past: &Past, uid: &str, note: &Note<'_>, absence: Duration) 
     let since = unit.below_since(past, bound);
     let lasted = since.map_or_else(clock::elapsed, |it| it.elapsed());
     if lasted + SECOND + past.skew >= delay {
+        return Ok(());
+    }
+    // What was written before a restored backup was made says since when. It has to be seen for a while.
+    let jumped = past.jumped.filter(|jumped| since.is_none_or(|it| it <= *jumped));
+    if jumped.is_some_and(|it| it.elapsed() + SECOND >= CONFIRMED) {
         return Ok(());
     }
     broken(format!("it was below its minimum for {lasted:.1?} and not for {delay:?}"))

@@ -21,8 +21,7 @@ const THREADS: usize = 2;
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  grove podgrouper --scheduler-name kai-scheduler --scheduler-name volcano\n\n\
-    It ends with 0 when it is told to stop (SIGTERM, Ctrl-C), with 1 when it cannot go on, and with 2 when its flags \
-    cannot be used."
+    Exit codes: 0 stopped by SIGTERM or Ctrl-C, 1 failed, 2 invalid flags."
 )]
 pub(crate) struct PodGrouperCommand {
     /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, or the pod's service account].

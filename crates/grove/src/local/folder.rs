@@ -98,7 +98,16 @@ impl Folder {
 
     /// Removes only what we write: a folder that the user chose may have other files.
     fn empty(&self) -> io::Result<()> {
-        for name in ["kubeconfig", "operator.kubeconfig", "operator.yaml", "env", "ready", "bin/grove"] {
+        const OURS: [&str; 7] = [
+            "kubeconfig",
+            "operator.kubeconfig",
+            "operator.yaml",
+            "podgrouper.kubeconfig",
+            "env",
+            "ready",
+            "bin/grove",
+        ];
+        for name in OURS {
             match fs::remove_file(self.path.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(in_folder(&self.path)(error));

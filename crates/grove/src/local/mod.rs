@@ -1,14 +1,16 @@
-//! A whole cluster in this process: API server, simulated nodes, gang scheduler, cluster controllers and the operator.
+//! A whole cluster in this process, with Grove in it: a cluster of `grove-sandbox`, the operator and the pod grouper.
 //!
 //! `folder` keeps its files and the lock, `credentials` makes certificates and tokens, `control_plane` serves the API on the loopback
-//! interface, `objects` applies manifests, and `operator` runs the operator as in production: through a kubeconfig with the token of its
-//! service account, and with webhooks over TLS.
+//! interface, and `objects` applies manifests. A `component` is a program of Grove's as in production, through a kubeconfig with the token
+//! of its service account: the `operator`, with webhooks over TLS, and the `pod_grouper`.
 
+mod component;
 mod control_plane;
 mod credentials;
 mod folder;
 mod objects;
 mod operator;
+mod pod_grouper;
 
 use std::{
     io,
@@ -17,18 +19,16 @@ use std::{
     time::Duration,
 };
 
+use futures::{FutureExt as _, future::try_join};
 use grove_api::schema::CRDS;
 use grove_placement::topology;
+use grove_podgrouper::Hub;
 use grove_runtime::{Metrics, Throttle, cluster_config, connect};
-use grove_sandbox::{
-    ControllerOptions, KubeletOptions, Sandbox, SandboxOptions,
-    scheduler::{Scheduler, SchedulerOptions},
-};
+use grove_sandbox::{ClusterOptions, ControllerOptions, KubeletOptions, SandboxCluster, SandboxOptions};
 use grove_scheduler::Registry;
 use kube::Client;
-use tokio_util::sync::CancellationToken;
 
-use self::{control_plane::ControlPlane, operator::Operator};
+use self::component::Component;
 pub(crate) use self::{
     folder::{Folder, Hold, create as create_folder, kubeconfig, ready},
     objects::apply_text,
@@ -55,34 +55,40 @@ pub(crate) struct LocalOptions {
 pub(crate) struct LocalCluster {
     folder: Folder,
     client: Client,
-    control_plane: ControlPlane,
-    sandbox: Sandbox,
-    operator: Operator,
+    cluster: SandboxCluster,
+    operator: Component,
+    pod_grouper: Component,
 }
 
 impl LocalCluster {
-    /// Starts everything, and waits until the operator is ready. `progress` gets one sentence per step.
+    /// Starts everything, and waits until operator and pod grouper are ready. `progress` gets one sentence per step.
     pub(crate) async fn start(
         registry: &Registry,
+        hub: &Hub,
         folder: Folder,
         options: LocalOptions,
         progress: &mut (dyn FnMut(&str) + Send),
     ) -> io::Result<Self> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
-        let control_plane = ControlPlane::start(address, &folder).await?;
+        let control_plane = control_plane::start(address, &folder).await?;
         let client = client(&folder.kubeconfig()).await?;
         progress(&format!("API server is listening on {}", control_plane.address()));
 
         let (summary, node_grace) = (summary(&options.nodes), options.node_grace);
-        let sandbox = start_sandbox(&client, &control_plane, options);
-        sandbox.synced().await;
+        let cluster = SandboxCluster::start(control_plane, &client, cluster_options(options));
+        cluster.sandbox().synced().await;
         progress(&summary);
 
         let crds: Vec<serde_json::Value> = CRDS.iter().map(grove_api::schema::Crd::to_value).collect();
         objects::install_crds(&client, &crds).await?;
-        let operator = Operator::start(registry, &client, &control_plane, &folder, node_grace).await?;
-        progress("the operator is ready, with its own service account and webhooks");
-        Ok(Self { folder, client, control_plane, sandbox, operator })
+        let control_plane = cluster.control_plane();
+        let (operator, pod_grouper) = try_join(
+            operator::start(registry, &client, control_plane, &folder, node_grace),
+            pod_grouper::start(registry, hub, &client, control_plane, &folder),
+        )
+        .await?;
+        progress("the operator and the pod grouper are ready, with their own service accounts and webhooks");
+        Ok(Self { folder, client, cluster, operator, pod_grouper })
     }
 
     /// A client with all rights.
@@ -95,46 +101,28 @@ impl LocalCluster {
         &self.folder
     }
 
-    /// Resolves when the operator has ended, which it never does by itself: why.
+    /// Resolves when the operator or the pod grouper has ended, which they never do by themselves: why.
     pub(crate) async fn failed(&self) -> io::Error {
-        self.operator.ended().await
+        let (operator, pod_grouper) = (self.operator.ended().boxed(), self.pod_grouper.ended().boxed());
+        futures::future::select(operator, pod_grouper).await.factor_first().0
     }
 
     /// Stops everything and removes the files. Nothing outlives the process, so requests in flight are not waited for.
     pub(crate) async fn stop(self) -> io::Result<()> {
         self.operator.stop();
-        self.sandbox.stop().await;
-        self.control_plane.stop().await;
+        self.pod_grouper.stop();
+        self.cluster.stop().await;
         self.folder.remove()
     }
 }
 
-/// Nodes, kubelets, controllers, the scheduler and the garbage collector.
-fn start_sandbox(client: &Client, control_plane: &ControlPlane, options: LocalOptions) -> Sandbox {
-    let controllers = ControllerOptions {
-        node_monitor_grace_period: options.node_grace,
-        root_certificate: Some(control_plane.authority().to_owned()),
-        ..ControllerOptions::default()
-    };
-    let sandbox = Sandbox::start(
-        client.clone(),
-        SandboxOptions {
-            nodes: Some(options.nodes),
-            kubelets: options.kubelets,
-            controllers,
-            ..SandboxOptions::default()
-        },
-    );
-    let scheduling = client.clone();
-    sandbox.parts().add("scheduler", move |stop: CancellationToken| {
-        let scheduler = Scheduler::new(scheduling.clone(), SchedulerOptions::default());
-        async move { scheduler.run(stop).await }
-    });
-    let server = control_plane.server();
-    sandbox.parts().add("garbage-collector", move |stop: CancellationToken| {
-        grove_apiserver::run_garbage_collector(server.clone(), stop.cancelled_owned())
-    });
-    sandbox
+/// What of the cluster is chosen by the user.
+fn cluster_options(options: LocalOptions) -> ClusterOptions {
+    let LocalOptions { nodes, kubelets, node_grace, port: _ } = options;
+    let controllers =
+        ControllerOptions { node_monitor_grace_period: node_grace, ..ControllerOptions::default() };
+    let sandbox = SandboxOptions { nodes: Some(nodes), kubelets, controllers, ..SandboxOptions::default() };
+    ClusterOptions { sandbox, ..ClusterOptions::default() }
 }
 
 /// A client over HTTP/2, as the operator has one.

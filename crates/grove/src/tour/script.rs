@@ -193,7 +193,7 @@ pub fn steps() -> Vec<Step> {
             "The decode group is scaled to two replicas, as an autoscaler would do it.",
             vec![Action::ScaleGroup { name: "chat-0-decode", replicas: 2 }],
             Condition::Ready { gang: SCALED, pods: 2 },
-            "The new replica is a gang of its own, scheduled after the base gang: it comes whole or not at all, and the first replica never noticed.",
+            "The new replica is a gang of its own, scheduled after the base gang: all-or-nothing. The first replica was not touched.",
         ),
         step(
             "An update rolls out",

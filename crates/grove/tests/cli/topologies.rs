@@ -47,7 +47,7 @@ fn grouping_rules_that_would_not_be_used_are_warned_about() {
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
     for said in [
         "<stdin>:5: warning: spec.match: not used: rule a is for the same kind and goes first",
-        "<stdin>:15: warning: spec.match: not used: Job is grouped by a plugin of its own",
+        "<stdin>:15: warning: spec.match: not used: Job is grouped by a built-in plugin",
     ] {
         assert!(stdout(&output).contains(said), "{}", stdout(&output));
     }

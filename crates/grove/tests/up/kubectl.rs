@@ -2,10 +2,10 @@
 
 use std::process::{Command, Output};
 
-use crate::{Folder, root, text, up};
+use crate::{Folder, foreground::in_shell, root, text, up};
 
 /// Where kubectl is.
-const KUBECTL: &str = "KUBECTL";
+pub(crate) const KUBECTL: &str = "KUBECTL";
 
 struct Kubectl {
     program: String,
@@ -54,8 +54,15 @@ fn kubectl_shows_changes_and_deletes_a_set() {
     kubectl.prints(&["explain", "pod.spec.schedulingGates"], &["FIELD: schedulingGates"]);
     kubectl.prints(&["auth", "can-i", "create", "podcliquesets"], &["yes"]);
 
-    kubectl.prints(&["scale", "pcsg", "chat-0-decode", "--replicas=3"], &["scaled"]);
-    let created = "jsonpath={.status.replicas}=3";
+    // The commands to try are those that are printed; one of them scales. That they are the README's is a test of its own.
+    let printed = text(&output);
+    let advice: Vec<&str> = printed.lines().map(str::trim).filter(|it| it.starts_with("kubectl ")).collect();
+    assert_eq!(advice.len(), 2, "{printed}");
+    for line in advice {
+        let said = in_shell(&folder, line);
+        assert!(said.status.success(), "{line}: {}", text(&said));
+    }
+    let created = "jsonpath={.status.replicas}=4";
     kubectl.prints(&["wait", "pcsg", "chat-0-decode", "--for", created, "--timeout=60s"], &["condition met"]);
     kubectl.prints(&["wait", "pods", "--all", "--for=condition=Ready", "--timeout=60s"], &["condition met"]);
 
@@ -66,6 +73,12 @@ fn kubectl_shows_changes_and_deletes_a_set() {
     let refused = kubectl.run(&["patch", "pcs", "chat", "--type=merge", "-p", r#"{"spec":{"replicas":-1}}"#]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused).contains("spec.replicas"), "{}", text(&refused));
+
+    kubectl.prints(&["create", "job", "hello", "--image=busybox", "--", "echo", "hi"], &["created"]);
+    kubectl
+        .prints(&["wait", "job", "hello", "--for=condition=complete", "--timeout=60s"], &["condition met"]);
+    kubectl.prints(&["get", "jobs"], &["hello", "Complete", "1/1"]);
+    kubectl.prints(&["delete", "job", "hello"], &["deleted"]);
 
     kubectl.prints(&["delete", "pcs", "chat", "--timeout=60s"], &["deleted"]);
     let left = kubectl.prints(&["get", "pods,podgangs,pclq", "-l", "app.kubernetes.io/part-of=chat"], &[]);

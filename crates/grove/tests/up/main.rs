@@ -1,11 +1,20 @@
 //! `grove up` as a user runs it: one process, no other software.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, also in its functions")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking, also in its functions"
+)]
 #![cfg(feature = "sandbox")]
 
+mod foreground;
 mod kubectl;
+mod options;
+mod tour;
 mod transcript;
 mod usage;
+mod workloads;
 
 use std::{
     fs,

@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Folder, text, up};
+use crate::{
+    Folder,
+    foreground::{Foreground, in_shell},
+    text,
+};
 
 const README: &str = include_str!("../../../../README.md");
 const PAGE: &str = include_str!("../../../../docs/up.md");
 /// How such a block begins.
 const COMMAND: &str = "$ make up\n";
+/// How the start ends.
+const LAST: &str = "Ctrl-C stops everything.";
 /// A line that stands for some that are left out.
 const LEFT_OUT: &str = "…";
 
@@ -43,15 +49,26 @@ fn normalised(line: &str) -> String {
 #[test]
 fn the_documentation_shows_what_is_printed() {
     let folder = Folder::new("transcript");
-    let output = up(&folder, &["--plain", "--exit-when-ready"]);
-    let printed = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let cluster = Foreground::start(&folder, &["--plain"]);
+    let mut printed = cluster.read_until(LAST);
+    let status =
+        printed.lines().map(str::trim).find(|it| it.starts_with("grove ")).expect("a command of ours");
+    let said = in_shell(&folder, status);
+    assert!(said.status.success(), "{status}: {}", text(&said));
+
+    let (rest, code) = cluster.interrupt();
+    printed.push_str(&rest);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(rest.ends_with("\nStopped.\n"), "{printed}");
+    for file in ["kubeconfig", "operator.kubeconfig", "env"] {
+        assert!(!folder.0.join(file).exists(), "{file} is removed");
+    }
+
     let lines: BTreeSet<String> = printed.lines().map(normalised).collect();
     for page in [README, PAGE] {
         let shown = transcript(page);
-        // What is said after the sample is ready is not printed by a run that stops then.
-        let until = shown.iter().position(|it| it.starts_with("kubeconfig: ")).unwrap();
-        for line in shown[..until].iter().filter(|it| **it != LEFT_OUT) {
+        assert_eq!(shown.last(), Some(&LAST), "the whole start is shown");
+        for line in shown.iter().filter(|it| **it != LEFT_OUT) {
             let line = normalised(line);
             // The scheduler may choose any of several racks that are equally good.
             let is_rack = line.contains('·') || line.chars().all(|it| it == ' ' || it.is_ascii_uppercase());
@@ -61,7 +78,6 @@ fn the_documentation_shows_what_is_printed() {
             );
         }
     }
-    assert!(!folder.kubeconfig().exists(), "the files are removed");
 }
 
 #[test]

@@ -40,6 +40,7 @@ fn a_killed_cluster_leaves_nothing_in_the_way() {
     assert_eq!(down.status.code(), Some(0), "{}", text(&down));
     let second = up(&folder, &["--plain", "--exit-when-ready", "--sample", "samples/01-single-role.yaml"]);
     assert_eq!(second.status.code(), Some(0), "{}", text(&second));
+    assert!(!folder.kubeconfig().exists(), "the files are removed");
 }
 
 #[test]
@@ -82,7 +83,7 @@ fn credentials_are_private() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder.0), 0o700);
-    for file in ["kubeconfig", "operator.kubeconfig"] {
+    for file in ["kubeconfig", "operator.kubeconfig", "podgrouper.kubeconfig"] {
         assert_eq!(mode(&folder.0.join(file)), 0o600, "{file}");
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Short, so that nobody waits long; the machine may be slow, so not too short.
-const LEASE: [&str; 3] = ["15s", "10s", "2s"];
+pub(super) const LEASE: [&str; 3] = ["15s", "10s", "2s"];
 
 /// A second operator works only when the first is gone: at once when it was told to end, after its lease when it was
 /// killed.
@@ -78,7 +78,7 @@ async fn holder(context: &Context) -> Result<String> {
 }
 
 /// By its own metrics.
-async fn is_leader(operator: &Operator) -> Result<bool> {
+pub(super) async fn is_leader(operator: &Operator) -> Result<bool> {
     let text = operator.metrics().await?;
     let line = text.lines().find(|it| it.starts_with("leader_election_master_status"));
     Ok(line.is_some_and(|it| it.ends_with(" 1")))

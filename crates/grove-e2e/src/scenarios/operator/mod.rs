@@ -13,6 +13,7 @@ mod leader;
 mod node_loss;
 mod refusal;
 mod repair;
+mod rolling_upgrade;
 mod samples;
 mod scale;
 pub(super) mod stage;
@@ -68,6 +69,7 @@ pub(super) const TABLE: &[Scenario] = &[
     Scenario::on_kube("operator_status_command", |context| Box::pin(commands::status(context))),
     Scenario::on_kube("operator_dynamo_reads", |context| Box::pin(dynamo::reads(context))),
     Scenario::on_kube("operator_leader_election", |context| Box::pin(leader::one_works(context))),
+    Scenario::on_kube("operator_rolling_upgrade", |context| Box::pin(rolling_upgrade::under_load(context))),
     Scenario::on_kube("operator_killed", |context| Box::pin(crash::killed(context))),
     Scenario::on_kube("operator_node_lost", |context| Box::pin(node_loss::lost(context))),
     Scenario::on_kube("operator_write_budget", |context| Box::pin(budget::writes(context))),

@@ -21,7 +21,9 @@ use crate::{
 const CONNECTIONS: usize = 255;
 /// Between two bytes of a client that is slow.
 const DRIP: Duration = Duration::from_millis(100);
-/// How long the honest client may wait.
+/// How long health and metrics may take to answer the honest client.
+const ANSWER: Duration = Duration::from_secs(1);
+/// How long all ports together may, admission by way of the API server among them.
 const HONEST: Duration = Duration::from_secs(5);
 
 /// One flood: the port, what each connection says at once, and what it says again and again.
@@ -125,7 +127,9 @@ async fn carry_out(context: &mut Context, flood: &Flood) -> Result<()> {
 /// Asks every port.
 async fn honest(context: &Context) -> Result<()> {
     let operator = context.operator_ref()?;
-    operator.metrics().await?;
-    operator.until_ready().await?;
+    timeout(ANSWER, operator.metrics()).await.with_context(|| format!("no metrics within {ANSWER:?}"))??;
+    timeout(ANSWER, operator.until_ready())
+        .await
+        .with_context(|| format!("not ready within {ANSWER:?}"))??;
     until_answered(context).await
 }

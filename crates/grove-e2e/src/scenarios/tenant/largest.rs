@@ -25,11 +25,11 @@ use crate::{operator::OperatorOptions, scenario::Context, scenario::eventually};
 const CLIQUES: usize = 64;
 /// How long the operator may take for ten thousand PodCliques, on a machine that also builds.
 const PATIENCE: Duration = Duration::from_mins(15);
-/// What the operator may need for all of it.
+/// What the operator may need for all of it: its process has no more data than that, and its resident memory is measured.
 const MEGABYTES: u64 = 512;
 
 pub(super) async fn scenario(context: &mut Context) -> Result<()> {
-    let options = OperatorOptions { webhooks: true, ..options() };
+    let options = OperatorOptions { webhooks: true, memory: Some(MEGABYTES), ..options() };
     let tenants = Tenants::begin(context, options).await?;
     limit_pods(context, &tenants).await?;
     let replicas = usize::try_from(MAX_POD_CLIQUES_PER_SET)? / CLIQUES;

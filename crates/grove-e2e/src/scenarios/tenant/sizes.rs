@@ -54,6 +54,15 @@ pub(super) fn peak_memory(context: &Context) -> Result<u64> {
 pub(super) fn table() -> Vec<Attack> {
     let max = i64::from(i32::MAX);
     vec![
+        attack("64 cliques of one pod, 1,500 times", FRONT, |_| {
+            let mut set = cliques(64, 1, 1);
+            set["spec"]["replicas"] = 1_500.into();
+            let mut fits = cliques(64, 1, 1);
+            fits["metadata"]["name"] = "fits".into();
+            fits["spec"]["replicas"] = 2.into();
+            let beyond = Act::scale(Who::Editor, GROVE, "PodCliqueSet", "fits", 1_500).refused();
+            Ok(vec![Act::create(Who::Editor, set).refused(), Act::create(Who::Editor, fits), beyond])
+        }),
         attack("64 cliques of 1,500 pods", FRONT, |_| {
             Ok(vec![Act::create(Who::Editor, cliques(64, 1_500, 1)).any()])
         }),

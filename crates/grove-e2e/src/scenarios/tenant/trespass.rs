@@ -59,8 +59,11 @@ pub(super) fn trespasses(writes: &[Write], home: &str, victim: &str, permit: Per
             ("patch", "pods") => patched += 1,
             (verb, resource) => {
                 let is_status = verb == "patch" && resource.ends_with("/status");
-                let is_needed = is_status || resource == permit.remade || FOLLOWING.contains(&resource);
-                if !is_needed || verb == "deletecollection" {
+                let is_remade = resource == permit.remade;
+                // A gang that comes again has other objects of its scheduler, and those of the former go.
+                let may_go = is_remade || FOLLOWING.contains(&permit.remade);
+                let follows = FOLLOWING.contains(&resource) && (verb != "delete" || may_go);
+                if !(is_status || is_remade || follows) || verb == "deletecollection" {
                     wrong.push(format!("the operator did {what} {place}"));
                 }
             }
@@ -91,6 +94,7 @@ mod tests {
     #[test]
     fn what_is_told() {
         let one = Permit { pods: 1, remade: "services", ..Permit::default() };
+        let gang = Permit { remade: "podgangs", ..Permit::default() };
         let all = Permit { anything: true, ..Permit::default() };
         let table = [
             (EDITOR, "create", "pods", "home", one, false),
@@ -104,7 +108,10 @@ mod tests {
             (account::USER, "delete", "pods", "victim", one, true),
             (account::USER, "deletecollection", "pods", "victim", one, true),
             (account::USER, "deletecollection", "pods", "victim", all, false),
-            (account::USER, "delete", "podgroups", "victim", one, false),
+            (account::USER, "patch", "podgroups", "victim", one, false),
+            (account::USER, "delete", "podgroups", "victim", one, true),
+            (account::USER, "delete", "podgangs", "victim", one, true),
+            (account::USER, "delete", "podgroups", "victim", gang, false),
             (account::USER, "create", "services", "victim", one, false),
             (account::USER, "create", "services", "victim", Permit::default(), true),
             (account::USER, "patch", "podcliques", "victim", one, true),

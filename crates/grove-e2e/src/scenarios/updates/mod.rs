@@ -8,6 +8,7 @@ mod picture;
 mod play;
 mod progress;
 mod random;
+mod restart;
 mod rules;
 mod stall;
 pub(super) mod workload;
@@ -93,6 +94,7 @@ pub(super) const TABLE: &[Scenario] = &[
     on_kai("updates_od9", |context| Box::pin(run(context, &cases::OD9))),
     Scenario::on_kube("updates_rollback", |context| Box::pin(stall::rollback(context))),
     on_kai("updates_rollback", |context| Box::pin(stall::rollback(context))),
+    Scenario::on_kube("updates_restart", |context| Box::pin(restart::all_pods(context))),
     Scenario::on_kube("updates_random_kills", |context| Box::pin(random::kills(context, 10))),
     Scenario {
         name: "updates_random_kills_long",

@@ -21,10 +21,13 @@ use crate::{
     cluster::Tail,
     operator::of_operator,
     scenario::{Context, DEADLINE, PodState, WatchLog, Watched, eventually},
-    scenarios::operator::{
-        stage::{Child, api, defaulted, scale},
-        wanted::Wanted,
-        world::{World, label},
+    scenarios::{
+        command::grove,
+        operator::{
+            stage::{Child, api, defaulted, scale},
+            wanted::Wanted,
+            world::{World, label},
+        },
     },
 };
 
@@ -107,12 +110,28 @@ impl Play {
 
     /// Changes the set as a user would, which replaces the pods of `roles`.
     pub(super) async fn put(&mut self, context: &Context, set: Value, roles: &[&str]) -> Result<()> {
+        self.begin_update(context, roles)?;
+        self.set = set;
+        context.apply(&self.set.to_string()).await
+    }
+
+    /// Replaces all pods by `grove rollout restart`: the template stays, but for a note of the time.
+    pub(super) async fn restart(&mut self, context: &Context) -> Result<()> {
+        let set = self.set.clone();
+        let cliques = set["spec"]["template"]["cliques"].as_array();
+        let roles: Vec<&str> = cliques.into_iter().flatten().filter_map(|it| it["name"].as_str()).collect();
+        self.begin_update(context, &roles)?;
+        grove(context, &["rollout", "restart", SET]).await?;
+        Ok(())
+    }
+
+    /// From here on, the pods of `roles` are replaced.
+    fn begin_update(&mut self, context: &Context, roles: &[&str]) -> Result<()> {
         self.look(context)?;
         self.picture.begin();
-        self.set = set;
         self.is_changed = true;
         self.changed.extend(roles.iter().map(|it| (*it).to_owned()));
-        context.apply(&self.set.to_string()).await
+        Ok(())
     }
 
     /// Scales the set.

@@ -9,7 +9,7 @@ use kube::Client;
 
 use super::*;
 use crate::{
-    BackendMetrics, Concurrency, Operator, Settings,
+    BackendMetrics, Caps, Concurrency, Operator, Settings,
     backends::{
         Readiness,
         fixture::{Kube, found, kai, kube, ready},
@@ -36,6 +36,7 @@ fn cluster() -> (Cluster, Arc<Grove>) {
         namespace: "grove".to_owned(),
         init_image: String::new(),
         topology_aware: false,
+        caps: Caps::default(),
         node_loss: None,
         clock: now,
     };

@@ -168,7 +168,7 @@ fn planned(
         Ok(tree) => tree,
         Err(malformed) => {
             let name = gang.metadata.name.unwrap_or_default();
-            return Some(Err(format!("PodGang {name} would contradict itself: {malformed}")));
+            return Some(Err(format!("PodGang {name} would be invalid: {malformed}")));
         }
     };
     let prefers = topology.and_then(|it| Placement::of(set, it)).is_none_or(|it| it.prefers(place));

@@ -241,7 +241,7 @@ fn a_gang_that_contradicts_itself_is_told() {
     let mut set = set("a-0=1/1 b=1/1 | a=1/1:b");
     set.spec.template.scaling_groups[0].topology_constraint =
         packed("", "required rack", "").spec.template.scaling_groups[0].topology_constraint.clone();
-    let text = "spec.template: Forbidden: PodGang inf-0 would contradict itself: \
+    let text = "spec.template: Forbidden: PodGang inf-0 would be invalid: \
                 spec.topologyConstraintGroupConfigs[0].name: must be there, and unique in the gang";
     assert_eq!(errors(&created(&set, kube(Kube::Tree).as_ref(), "default-scheduler")), [text]);
 }

@@ -82,7 +82,10 @@ fn only_what_was_placed_is_unhealthy() {
     for (now, pods, bound) in [(3, "0b", 1), (4, "", 0)] {
         scene.pods(&[("fe", pods)]);
         assert!(say(&mut scene, false, now).ends_with("Unhealthy=True/PodsLost"));
-        assert_eq!(words(&scene, "Unhealthy"), format!("inf-0-fe has {bound} of at least 2 scheduled"));
+        assert_eq!(
+            words(&scene, "Unhealthy"),
+            format!("inf-0-fe: {bound} pods scheduled, at least 2 needed")
+        );
     }
     scene.pods(&[("fe", "0b 1b")]);
     assert!(say(&mut scene, false, 5).ends_with("Unhealthy=False/Healthy"));
@@ -132,7 +135,7 @@ fn the_scheduler_is_quoted() {
     // Not that of a pod on its way out.
     scene.role("dec").pods[1].terminating = true;
     assert!(say(&mut scene, false, 2).contains("Scheduled=False/WaitingForScheduler"));
-    assert_eq!(words(&scene, "Scheduled"), "inf-0-dec has 0 of at least 2 scheduled");
+    assert_eq!(words(&scene, "Scheduled"), "inf-0-dec: 0 pods scheduled, at least 2 needed");
 }
 
 /// The scheduler's words about the whole gang say more than those about one pod; and where it was never told, neither
@@ -168,12 +171,12 @@ fn a_scaled_gang_says_that_it_waits() {
 fn those_that_start_later_are_told_apart() {
     let mut scene = Scene::base("dec=2/2 fe=1/1 pre=1/1");
     let rows = [
-        ("0b", "0ba 1ba", "0n", "inf-0-fe has 0 of at least 1 ready; inf-0-dec starts later"),
-        ("0r", "0ba 1b", "0n", "inf-0-pre has 0 of at least 1 ready; inf-0-dec starts later"),
-        ("0n", "0ba 1ba", "0ba", "inf-0-fe has 0 of at least 1 ready; 2 cliques start later"),
-        ("0r", "0b 1b", "0r", "inf-0-dec has 0 of at least 2 ready"),
+        ("0b", "0ba 1ba", "0n", "inf-0-fe: 0 pods ready, at least 1 needed; inf-0-dec starts later"),
+        ("0r", "0ba 1b", "0n", "inf-0-pre: 0 pods ready, at least 1 needed; inf-0-dec starts later"),
+        ("0n", "0ba 1ba", "0ba", "inf-0-fe: 0 pods ready, at least 1 needed; 2 cliques start later"),
+        ("0r", "0b 1b", "0r", "inf-0-dec: 0 pods ready, at least 2 needed"),
         // Those before it are ready: it will be told at once.
-        ("0r", "0ba 1ba", "0r", "inf-0-dec has 0 of at least 2 ready"),
+        ("0r", "0ba 1ba", "0r", "inf-0-dec: 0 pods ready, at least 2 needed"),
     ];
     for (fe, dec, pre, want) in rows {
         scene.pods(&[("fe", fe), ("dec", dec), ("pre", pre)]);

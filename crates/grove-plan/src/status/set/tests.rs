@@ -30,7 +30,7 @@ fn a_replica_is_available_when_every_clique_and_group_is() {
     let rows = [
         (ready(2), 2, 2, ""),
         (ready(2).with("inf-1-fe", "0r 1g"), 2, 2, ""),
-        (ready(2).with("inf-1-fe", "0n 1r!"), 1, 1, "inf-1-fe has 0 of at least 1 pods ready"),
+        (ready(2).with("inf-1-fe", "0n 1r!"), 1, 1, "inf-1-fe: 0 pods ready, at least 1 needed"),
         (ready(2).without("inf-0-fe"), 1, 1, "PodClique inf-0-fe does not exist"),
         (ready(2).leaving("inf-0-fe"), 1, 1, "PodClique inf-0-fe does not exist"),
         // One replica of the group is enough.
@@ -39,11 +39,11 @@ fn a_replica_is_available_when_every_clique_and_group_is() {
             ready(2).with("inf-0-pd-0-dec", "0r").without("inf-0-pd-1-pre"),
             1,
             1,
-            "inf-0-pd has 0 of at least 1 replicas available",
+            "inf-0-pd: 0 replicas available, at least 1 needed",
         ),
         (ready(2).with("inf-1-fe", "0ro 1r"), 2, 1, ""),
         (ready(2).with("inf-1-pd-1-pre", "0ro"), 2, 1, ""),
-        (Deployed::new(2, SET), 0, 0, "inf-0-fe has 0 of at least 1 pods ready"),
+        (Deployed::new(2, SET), 0, 0, "inf-0-fe: 0 pods ready, at least 1 needed"),
         (ready(0), 0, 0, ""),
     ];
     for (deployed, available, updated, missing) in rows {
@@ -257,7 +257,7 @@ fn an_update_that_waits_for_a_replica_says_for_which() {
     deployed = deployed.with("inf-0-fe", "0r 1r").written();
     assert!(report(&mut deployed).ends_with("; updating replica 1"));
     deployed = deployed.with("inf-1-fe", "0r 1r").written().with("inf-0-fe", "0ne 1ne");
-    let words = "; the next replica waits until 3 replicas are available, as before the update; 2 available: inf-0-fe has 0 of at least 1 pods ready";
+    let words = "; the next replica waits until 3 replicas are available, as before the update; 2 available: inf-0-fe: 0 pods ready, at least 1 needed";
     let text = report(&mut deployed);
     assert!(text.ends_with(words), "{text}");
     deployed = deployed.with("inf-0-fe", "0r 1n");

@@ -92,10 +92,7 @@ async fn owners_that_cannot_be_are_refused() {
         ),
         (
             Cluster::default().with("A", "a", "1", &[("B", "b", "2"), ("B", "c", "3")]),
-            format!(
-                "{} has 2 owners, so that nobody knows which workload the pod is part of: leave one",
-                key("A", "a")
-            ),
+            format!("{} has 2 owners, so its workload is ambiguous: keep one", key("A", "a")),
         ),
         (
             Cluster::default().with("A", "a", "1", &[("B", "b", "2")]).with(

@@ -38,7 +38,7 @@ fn the_status_tells_whether_a_rule_is_used() {
                     "Active",
                     "True",
                     "RuleInForce",
-                    "not used for Run of version v1: it is grouped by a plugin of its own",
+                    "not used for Run of version v1: it is grouped by a built-in plugin",
                 ),
             ],
         ),
@@ -46,7 +46,7 @@ fn the_status_tells_whether_a_rule_is_used() {
             Outcome::Native,
             [
                 compiled,
-                ("Active", "False", "NativeKind", "Run is grouped by a plugin of its own: delete this rule"),
+                ("Active", "False", "NativeKind", "Run is grouped by a built-in plugin: delete this rule"),
             ],
         ),
         (
@@ -94,9 +94,9 @@ fn warnings_are_for_rules_that_are_not_used() {
     assert_eq!(warning(Outcome::Invalid(Vec::new())), "");
     assert_eq!(
         warning(Outcome::InForce { except: vec!["v1".to_owned(), "v2".to_owned()] }),
-        "not used for Run of version v1, v2: it is grouped by a plugin of its own"
+        "not used for Run of version v1, v2: it is grouped by a built-in plugin"
     );
-    assert_eq!(warning(Outcome::Native), "not used: Run is grouped by a plugin of its own");
+    assert_eq!(warning(Outcome::Native), "not used: Run is grouped by a built-in plugin");
     let other = "a".to_owned();
     assert_eq!(warning(Outcome::After { other }), "not used: rule a is for the same kind and goes first");
 }

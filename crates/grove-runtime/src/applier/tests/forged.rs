@@ -41,7 +41,7 @@ async fn what_names_the_owner_as_another_kind_is_not_taken_over() {
     let mut desk = Desk::new();
     desk.there(of_another_kind("a"));
     let (applied, requests) = desk.apply(vec![group("a", &json!({}))], |_| {}).await;
-    assert_eq!(applied.unwrap_err().to_string(), "Group \"a\" exists and belongs to somebody else");
+    assert_eq!(applied.unwrap_err().to_string(), "Group \"a\" exists and has another owner");
     assert!(requests.is_empty());
 }
 

@@ -194,7 +194,7 @@ async fn what_a_former_owner_had_is_made_anew() {
     desk.applier.on_change(move |owner, _| heard.lock().push(owner.uid().to_owned()));
     desk.there(there("other", false));
     let (applied, requests) = desk.apply(level("rack"), |_| {}).await;
-    assert_eq!(applied.unwrap_err().to_string(), "Group \"a\" exists and belongs to somebody else");
+    assert_eq!(applied.unwrap_err().to_string(), "Group \"a\" exists and has another owner");
     assert!(requests.is_empty());
     told.lock().clear();
     let cache = desk.applier.cache(&groups()).unwrap();

@@ -1,5 +1,7 @@
 //! The server is set back to an earlier state: etcd is restored from a backup, and revisions start again from there.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 
 /// The list that must come next asks how far the server is, and nothing else.
@@ -116,7 +118,10 @@ async fn what_was_written_is_asked_about_and_the_answer_counts() {
         world.cache.written(serde_json::from_value(object("n", "n", 1001)).unwrap());
         world.hears(">n@1001").await;
         events.send(expired()).unwrap();
-        world.lists(500, &[object("x", "a", 900), object("y", "b", 950)]).await;
+        world.lists(500, &[object("x", "a", 400), object("y", "b", 450)]).await;
+        for step in ["a@900>a@400", "b@950>b@450"] {
+            world.hears(step).await;
+        }
         let call = world.calls.recv().await.unwrap();
         assert!(call.target.contains("metadata.name%3Dn"), "{}", call.target);
         call.answer(&list(500, &answer));
@@ -124,4 +129,60 @@ async fn what_was_written_is_asked_about_and_the_answer_counts() {
             world.hears(step).await;
         }
     }
+}
+
+/// How often listeners hear of a rewind.
+fn count_rewinds(world: &World) -> Arc<AtomicUsize> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&count);
+    world.cache.listen_rewound(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+    });
+    count
+}
+
+/// The server has passed the revision that was known, and nothing of what this watch is shown tells. Versions are given out a
+/// second time, so that the same one may be of other content.
+#[tokio::test(start_paused = true)]
+async fn what_another_kind_noticed_makes_it_list_again() {
+    let (mut world, events) = before().await;
+    let rewinds = count_rewinds(&world);
+    world.cache.history().went_back(0);
+    world.lists(1100, &[object("x", "a", 900), object("z", "c", 300)]).await;
+    for step in ["a@900>a@900", ">c@300", "b@950>"] {
+        world.hears(step).await;
+    }
+    let next = world.watches(1100).await;
+    assert!(events.is_closed(), "the watch from before is over");
+    assert_eq!(rewinds.load(Ordering::Relaxed), 1);
+    // What made it list is no news for the others.
+    assert_eq!(world.cache.history().epoch(), 1);
+    next.send(expired()).unwrap();
+    world.lists(1200, &[object("x", "a", 900), object("z", "c", 300)]).await;
+    world.watches(1200).await;
+    assert_eq!(rewinds.load(Ordering::Relaxed), 1, "a list alone is no rewind");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_it_notices_it_tells_the_others_once() {
+    let (mut world, events) = before().await;
+    let rewinds = count_rewinds(&world);
+    events.send(bookmark(480)).unwrap();
+    is_restored(&mut world).await;
+    assert_eq!(world.cache.history().epoch(), 1);
+    assert_eq!(rewinds.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_was_asked_for_before_the_rewind_is_not_followed() {
+    let (mut world, events) = before().await;
+    events.send(expired()).unwrap();
+    let call = world.calls.recv().await.unwrap();
+    world.cache.history().went_back(0);
+    call.answer(&list(1000, &[object("x", "a", 900), object("y", "b", 950)]));
+    world.lists(1100, &[object("y", "b", 950)]).await;
+    for step in ["b@950>b@950", "a@900>"] {
+        world.hears(step).await;
+    }
+    world.watches(1100).await;
 }

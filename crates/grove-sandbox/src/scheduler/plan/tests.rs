@@ -110,8 +110,11 @@ fn pods_of_a_gang_have_to_be_alike() {
     priority.spec["priority"] = json!(7);
     let same = "all pods in a single pod group should have the same";
     let rows = [
+        // It waits for another scheduler.
+        (flat(2, other(json!({ "schedulerName": "kai" }))), Stage::Incomplete),
+        (flat(1, other(json!({ "schedulerName": "kai" }))), Stage::Ready),
         (
-            flat(2, other(json!({ "schedulerName": "kai" }))),
+            flat(2, other(json!({ "schedulerName": "kai", "nodeName": "n" }))),
             faulty(&format!("{same} .spec.schedulerName set, got: \"kai\" and \"default-scheduler\"")),
         ),
         (

@@ -108,13 +108,18 @@ impl Unit {
         unit
     }
 
-    /// The gang of these groups, of which the first one is the root. `pods` are the pods of each PodGroup, by its name.
+    /// The gang of these groups, of which the first one is the root. `pods` are the pods of each PodGroup, by its name. Pods that wait
+    /// for another scheduler are none of it, as kube-scheduler has it.
     pub(crate) fn of_gang(
         groups: Vec<GroupObject>,
         pods: BTreeMap<String, Vec<Member>>,
         context: &UnitContext<'_>,
     ) -> Option<Self> {
         let root = groups.first()?;
+        let is_ours = |it: &Member| it.node.is_some() || it.pod.scheduler_name == context.scheduler;
+        let of_group =
+            |(group, members): (String, Vec<Member>)| (group, members.into_iter().filter(is_ours).collect());
+        let pods: BTreeMap<String, Vec<Member>> = pods.into_iter().map(of_group).collect();
         let count: usize = pods.values().map(Vec::len).sum();
         let first = pods.values().flatten().next().map(|it| &it.pod);
         let mut unit = Self {

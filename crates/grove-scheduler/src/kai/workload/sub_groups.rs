@@ -47,7 +47,7 @@ pub(super) fn written(form: Form, group: &Group, parts: &Parts<'_>) -> Result<Wr
     if let Some(what) = spare {
         let needed = parts.needed();
         written.remarks.push(format!(
-            "{what}, which KAI {} cannot be told: any {needed} pods of the group are placed together, and placement of \
+            "{what}, which KAI {} does not support: any {needed} pods of the group are placed together, and placement of \
              parts has no effect; update KAI to 0.15 or newer",
             form.version()
         ));

@@ -47,7 +47,7 @@ impl WorkloadGroups for Kube {
             (Some(name), _) if name == group.name => {
                 if !group.sub_groups.is_empty() {
                     remarks.push(format!(
-                        "kube-scheduler is not told of the parts of the group: any {needed} of its pods are placed together"
+                        "not passed to kube-scheduler: the parts of the group: any {needed} of its pods are placed together"
                     ));
                 }
                 (group.clone(), needed, self.level(required, &mut remarks))
@@ -142,7 +142,7 @@ fn not_told(group: &Group) -> Vec<String> {
     let delay = group.preemption_delay.as_ref().map(|_| "preemption delay".to_owned());
     let staleness = group.staleness_grace_period.as_ref().map(|_| "staleness grace period".to_owned());
     let all = [queue, preemptibility, preferred, required, delay, staleness];
-    all.into_iter().flatten().map(|it| format!("kube-scheduler is not told: {it}")).collect()
+    all.into_iter().flatten().map(|it| format!("not passed to kube-scheduler: {it}")).collect()
 }
 
 #[cfg(test)]

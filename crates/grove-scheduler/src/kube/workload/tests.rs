@@ -145,13 +145,13 @@ fn what_the_scheduler_has_no_word_for() {
     let told = whole(&group);
     assert_eq!(told.object["spec"]["schedulingPolicy"], json!({ "gang": { "minCount": 2 } }));
     let expected = [
-        "kube-scheduler is not told: queue \"team-a\"",
-        "kube-scheduler is not told: preemptible (priority alone decides)",
-        "kube-scheduler is not told: preferred level \"slot\"",
-        "kube-scheduler is not told: level \"host\" of part \"a\"",
-        "kube-scheduler is not told: preemption delay",
-        "kube-scheduler is not told: staleness grace period",
-        "kube-scheduler is not told of the parts of the group: any 2 of its pods are placed together",
+        "not passed to kube-scheduler: queue \"team-a\"",
+        "not passed to kube-scheduler: preemptible (priority alone decides)",
+        "not passed to kube-scheduler: preferred level \"slot\"",
+        "not passed to kube-scheduler: level \"host\" of part \"a\"",
+        "not passed to kube-scheduler: preemption delay",
+        "not passed to kube-scheduler: staleness grace period",
+        "not passed to kube-scheduler: the parts of the group: any 2 of its pods are placed together",
     ];
     assert_eq!(told.remarks, expected);
 }

@@ -28,7 +28,7 @@ pub(super) fn told<'a>(
     let spare = parts.spare();
     if let Some(whose) = &spare {
         remarks.push(format!(
-            "{whose} needs only some of its parts, which Volcano cannot be told: any {} of its pods are placed together",
+            "{whose} needs only some of its parts, which Volcano does not support: any {} of its pods are placed together",
             parts.needed()
         ));
     }

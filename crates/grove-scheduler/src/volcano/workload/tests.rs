@@ -122,7 +122,7 @@ fn parts_are_policies_of_one_level() {
 fn some_parts_of_many_have_no_duty() {
     let sub_groups = vec![leaf("first", 3, &["p"]), leaf("second", 8, &[])];
     let group = Group { min_sub_groups: Some(1), sub_groups, ..group() };
-    let expected = "the group needs only some of its parts, which Volcano cannot be told: any 3 of its pods are placed \
+    let expected = "the group needs only some of its parts, which Volcano does not support: any 3 of its pods are placed \
         together";
     let told = grouped(&newest(), &group, None);
     assert_eq!(told.object["spec"]["minMember"], 3);

@@ -104,10 +104,10 @@ fn answer(workload: Workload<'_>, namespace: &str, question: &Question<'_, '_>) 
 fn reason(choice: &Choice) -> String {
     let GroupOwner { api_version, kind, .. } = &choice.owner;
     match choice.how {
-        How::Kind => format!("it is that of {kind} in {api_version}"),
-        How::AnyVersion => format!("it is that of {kind} in any version"),
-        How::Rule => format!("it is for {kind} in {api_version}, which has no plugin"),
-        How::Default => format!("there is none for {kind} in {api_version}"),
+        How::Kind => format!("built-in plugin for {kind} in {api_version}"),
+        How::AnyVersion => format!("built-in plugin for {kind} in any version"),
+        How::Rule => format!("GroupingRule for {kind} in {api_version}"),
+        How::Default => format!("no plugin or GroupingRule for {kind} in {api_version}"),
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn queue(group: &Group, objects: &[&Value], settings: &Settings) -> F
         value.starts_with(of_project).then(|| format!("label project of {}", shown(project)))
     };
     let from =
-        by_label().or_else(by_project).unwrap_or_else(|| "the default, because nobody names one".to_owned());
+        by_label().or_else(by_project).unwrap_or_else(|| "the default: no queue label or project".to_owned());
     From { value, from }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn priority_class(group: &Group, objects: &[&Value], plugin: &str) ->
     let from = said(objects, RAY_CLASS, &value)
         .or_else(|| said(objects, CLASS, &value))
         .or_else(by_spec)
-        .unwrap_or_else(|| format!("the plugin {plugin}, because nobody names one that exists"));
+        .unwrap_or_else(|| format!("the default of plugin {plugin}: no existing PriorityClass is named"));
     From { value, from }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn unknown_classes(objects: &[&Value], settings: &Settings) -> Vec<St
     unknown.sort_unstable();
     unknown.dedup();
     let sentence = |it: &str| {
-        format!("PriorityClass {it} is not known: say --priority-class {it} if the cluster has it")
+        format!("PriorityClass {it} is not known: pass --priority-class {it} if it exists in the cluster")
     };
     unknown.into_iter().map(sentence).collect()
 }

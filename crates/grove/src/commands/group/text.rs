@@ -13,15 +13,15 @@ pub(super) fn text(pods: &[Explained]) -> String {
 fn pod(it: &Explained) -> String {
     let mut out = format!("Pod {}/{}", it.namespace, it.pod);
     if it.imagined {
-        out.push_str(" (imagined: it is not in the input)");
+        out.push_str(" (derived: not in the input)");
     }
     out.push('\n');
     let owners = it.owners.iter().map(named).collect::<Vec<_>>().join(", owned by ");
-    line(&mut out, "owned by", if owners.is_empty() { "nobody" } else { &owners });
+    line(&mut out, "owned by", if owners.is_empty() { "none" } else { &owners });
     for skipped in &it.skipped {
-        line(&mut out, "skipped", &format!("{}: what is below it is grouped", named(skipped)));
+        line(&mut out, "skipped", &format!("{}: its child is grouped", named(skipped)));
     }
-    let reason = if it.reason.is_empty() { String::new() } else { format!(", because {}", it.reason) };
+    let reason = if it.reason.is_empty() { String::new() } else { format!(" ({})", it.reason) };
     line(&mut out, "plugin", &format!("{}{reason}", it.plugin));
     match (&it.group, &it.refused) {
         (_, Some(why)) => line(&mut out, "group", &format!("none: {why}")),

@@ -7,7 +7,14 @@ use grove_operator::rights::used_by;
 use grove_scheduler::{Registry, ResourceUse};
 use http::Uri;
 
-use super::{Manifests, invalid};
+use super::{
+    Manifests,
+    availability::checked_cidrs,
+    invalid,
+    labels::Names,
+    pod_options::{PodOptions, key_values},
+    workload::PRIORITY,
+};
 use crate::{
     commands::config::load_configuration,
     findings::Report,
@@ -53,7 +60,20 @@ pub(super) struct Installation {
     /// Certificates in PEM.
     pub(super) ca_bundle: Option<Vec<u8>>,
     pub(super) webhook_annotations: BTreeMap<String, String>,
-    pub(super) priority_class: bool,
+    pub(super) names: Names,
+    pub(super) pods: PodOptions,
+    /// Value of the PriorityClass; `None` without one.
+    pub(super) priority: Option<i32>,
+    /// Whether kubelets ask for health.
+    pub(super) probes: bool,
+    pub(super) service_monitor: bool,
+    pub(super) monitor_labels: BTreeMap<String, String>,
+    pub(super) disruption_budget: bool,
+    pub(super) network_policy: bool,
+    /// Where the API server is; empty if that is not said.
+    pub(super) api_server_cidrs: Vec<String>,
+    /// Whether a policy limits what the operator changes in pods.
+    pub(super) pod_policy: bool,
 }
 
 impl Installation {
@@ -98,7 +118,16 @@ impl Installation {
             image: arguments.image.clone(),
             init_image: arguments.init_image.clone(),
             reach,
-            priority_class: arguments.priority_class,
+            names: Names::default(),
+            pods: arguments.pods.check()?,
+            priority: (!arguments.no_priority_class).then_some(PRIORITY),
+            probes: true,
+            service_monitor: arguments.service_monitor,
+            monitor_labels: key_values("--service-monitor-label", &arguments.service_monitor_label)?,
+            disruption_budget: true,
+            network_policy: !arguments.no_network_policy,
+            api_server_cidrs: checked_cidrs(&arguments.api_server_cidr)?,
+            pod_policy: !arguments.no_pod_policy,
         }))
     }
 }
@@ -175,15 +204,10 @@ fn annotations(
     arguments: &Manifests,
     config: &OperatorConfiguration,
 ) -> io::Result<BTreeMap<String, String>> {
-    let mut annotations = BTreeMap::new();
-    for text in &arguments.webhook_annotation {
+    if !arguments.webhook_annotation.is_empty() {
         only_manual("--webhook-annotation", config)?;
-        match text.split_once('=') {
-            Some((key, value)) if !key.is_empty() => annotations.insert(key.to_owned(), value.to_owned()),
-            _ => return Err(invalid(format!("--webhook-annotation {text:?}: is not KEY=VALUE"))),
-        };
     }
-    Ok(annotations)
+    key_values("--webhook-annotation", &arguments.webhook_annotation)
 }
 
 /// Two who fill in the same authority would overwrite each other for ever.
@@ -211,7 +235,16 @@ impl Installation {
             reach: Reach::Service,
             ca_bundle: None,
             webhook_annotations: BTreeMap::new(),
-            priority_class: false,
+            names: Names::default(),
+            pods: PodOptions::default(),
+            priority: None,
+            probes: true,
+            service_monitor: false,
+            monitor_labels: BTreeMap::new(),
+            disruption_budget: true,
+            network_policy: true,
+            api_server_cidrs: Vec::new(),
+            pod_policy: true,
         }
     }
 }

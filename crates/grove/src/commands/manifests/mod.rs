@@ -3,12 +3,17 @@
 //! `installation` checks what is asked for; `roles`, `user_roles`, `workload`, `webhooks` and `pod_policy` make the objects; here they are put into
 //! an order in which they can be applied, and printed.
 
+mod availability;
+pub(crate) mod chart;
 mod explain;
 mod group_policy;
 mod installation;
 mod labels;
+mod monitor;
+mod object;
 mod pod;
 mod pod_grouper;
+mod pod_options;
 mod pod_policy;
 mod roles;
 mod user_roles;
@@ -22,20 +27,20 @@ use std::{
     path::PathBuf,
 };
 
+use clap::Args;
 #[cfg(feature = "sandbox")]
 use clap::FromArgMatches as _;
-use clap::{Args, ValueEnum};
 use grove_api::{constants::schedulers, schema::CRDS};
 use grove_podgrouper::Hub;
 use grove_scheduler::Registry;
-use k8s_openapi::api::core::v1::Namespace;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::Serialize;
+#[cfg(feature = "sandbox")]
 use serde_json::Value;
 
 use self::{
     installation::{Installation, Reach},
-    pod_grouper::PodGrouper,
+    object::{Kind, Object, namespace, print},
+    pod_grouper::{PodGrouper, Schedulers},
+    pod_options::PodArguments,
 };
 use crate::cli::Outcome;
 
@@ -68,7 +73,7 @@ pub(crate) struct Manifests {
     replicas: Option<i32>,
 
     /// URL of webhooks served outside of the cluster; prints no ConfigMap, Service or Deployment.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["image", "init_image", "replicas", "priority_class"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["image", "init_image", "replicas", "no_priority_class", "no_network_policy", "api_server_cidr", "service_monitor"])]
     webhook_url: Option<String>,
 
     /// CA bundle of the webhook certificate (with certProvisionMode: manual).
@@ -79,12 +84,31 @@ pub(crate) struct Manifests {
     #[arg(long, value_name = "KEY=VALUE")]
     webhook_annotation: Vec<String>,
 
-    /// Create a PriorityClass for the operator, so that it is evicted last.
+    #[command(flatten)]
+    pods: PodArguments,
+
+    /// Leave out the PriorityClass, by which the operator is evicted last.
     #[arg(long)]
-    priority_class: bool,
+    no_priority_class: bool,
+
+    /// Leave out the NetworkPolicy.
+    #[arg(long)]
+    no_network_policy: bool,
+
+    /// Addresses of the API server, the only ones that the operator may connect to then; repeatable [default: any].
+    #[arg(long, value_name = "CIDR", conflicts_with = "no_network_policy")]
+    api_server_cidr: Vec<String>,
+
+    /// Add a ServiceMonitor, by which a Prometheus Operator finds the metrics.
+    #[arg(long)]
+    service_monitor: bool,
+
+    /// Label of the ServiceMonitor, for instance one by which Prometheus chooses it; repeatable.
+    #[arg(long, value_name = "KEY=VALUE", requires = "service_monitor")]
+    service_monitor_label: Vec<String>,
 
     /// Print the manifests of the pod grouper instead of the operator.
-    #[arg(long, conflicts_with_all = ["config", "init_image", "webhook_url", "ca_bundle", "webhook_annotation", "priority_class", "explain_rights"])]
+    #[arg(long, conflicts_with_all = ["config", "init_image", "webhook_url", "ca_bundle", "webhook_annotation", "no_priority_class", "no_network_policy", "api_server_cidr", "service_monitor", "explain_rights"])]
     pod_grouper: bool,
 
     /// Schedulers whose pods the pod grouper groups; repeatable.
@@ -132,41 +156,6 @@ pub(crate) struct Manifests {
     explain_rights: bool,
 }
 
-/// Kinds of objects, in an order in which they can be applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-#[value(rename_all = "PascalCase")]
-enum Kind {
-    Namespace,
-    CustomResourceDefinition,
-    PriorityClass,
-    ServiceAccount,
-    ClusterRole,
-    ClusterRoleBinding,
-    Role,
-    RoleBinding,
-    ConfigMap,
-    Service,
-    Deployment,
-    MutatingWebhookConfiguration,
-    ValidatingWebhookConfiguration,
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-}
-
-/// An object to print.
-struct Object {
-    kind: Kind,
-    value: Value,
-}
-
-impl Object {
-    fn new(kind: Kind, object: &impl Serialize) -> io::Result<Self> {
-        Ok(Self { kind, value: serde_json::to_value(object).map_err(io::Error::other)? })
-    }
-}
-
 impl Manifests {
     pub(crate) fn run(self, registry: &Registry, hub: &Hub) -> io::Result<Outcome> {
         if self.pod_grouper {
@@ -192,7 +181,7 @@ impl Manifests {
             let object = |value| Object { kind: Kind::CustomResourceDefinition, value };
             objects.extend(crds.map(|it| object(it.to_value())));
         }
-        let (namespace, image, names) = (&self.namespace, &self.image, &self.schedulers);
+        let (namespace, image) = (&self.namespace, &self.image);
         let kind_defaults = self.default_priorities_configmap.as_deref().map(|it| {
             it.split_once('/')
                 .ok_or_else(|| invalid(format!("--default-priorities-configmap {it}: give NAMESPACE/NAME")))
@@ -201,13 +190,14 @@ impl Manifests {
             namespace,
             image,
             replicas: self.replicas,
-            schedulers: names,
+            schedulers: Schedulers::read(&self.schedulers, registry)?,
             namespace_labels: self.namespace_label_selector.as_deref(),
             kind_defaults: kind_defaults.transpose()?,
+            pods: self.pods.check()?,
             pod_policy: !self.no_pod_policy,
         };
-        objects.extend(grouper.objects(registry, hub)?);
-        if names.iter().any(|it| it == schedulers::DEFAULT) {
+        objects.extend(grouper.objects(hub)?);
+        if self.schedulers.iter().any(|it| it == schedulers::DEFAULT) {
             objects.extend(group_policy::objects()?);
         }
         Ok(self.chosen(objects))
@@ -232,49 +222,55 @@ impl Manifests {
                 CRDS.iter().map(|it| Object { kind: Kind::CustomResourceDefinition, value: it.to_value() });
             objects.extend(crds);
         }
-        objects.extend(roles::objects(installation)?);
-        objects.extend(user_roles::objects()?);
-        if installation.reach == Reach::Service {
-            objects.extend(workload::objects(installation)?);
-        }
-        objects.extend(webhooks::objects(installation)?);
-        if !self.no_pod_policy {
-            objects.extend(pod_policy::of_operator(&installation.namespace)?);
-        }
+        objects.extend(installed(installation)?);
         Ok(self.chosen(objects))
     }
+}
+
+/// All objects of the operator but for the Namespace and CRDs. The chart has the same.
+fn installed(installation: &Installation) -> io::Result<Vec<Object>> {
+    let mut objects = roles::objects(installation)?;
+    objects.extend(user_roles::objects()?);
+    if installation.reach == Reach::Service {
+        objects.extend(workload::objects(installation)?);
+    }
+    objects.extend(webhooks::objects(installation)?);
+    if installation.pod_policy {
+        let account = &installation.names.service_account;
+        objects.extend(pod_policy::of_operator(account, &installation.namespace)?);
+    }
+    Ok(objects)
 }
 
 /// The objects that an operator needs which runs outside of the cluster: without CRDs, and without the policies on pods, which the
 /// embedded API server stores and does not enforce.
 #[cfg(feature = "sandbox")]
 pub(crate) fn for_webhook_url(registry: &Registry, config: &Path, url: &str) -> io::Result<Vec<Value>> {
-    let command = Manifests::augment_args(clap::Command::new("manifests")).no_binary_name(true);
     let flags = ["--no-crds", "--no-pod-policy", "--webhook-url", url, "--config"].map(OsString::from);
-    let matches = command.try_get_matches_from(flags.into_iter().chain([config.into()]));
-    let arguments = matches.and_then(|it| Manifests::from_arg_matches(&it)).map_err(io::Error::other)?;
+    let arguments = parsed(flags.into_iter().chain([config.into()]))?;
     let installation = Installation::read(&arguments, registry)?;
     let installation = installation.ok_or_else(|| invalid("the operator's configuration is invalid"))?;
     Ok(arguments.objects(&installation)?.into_iter().map(|it| it.value).collect())
 }
 
-fn print(objects: Vec<Object>) -> io::Result<Outcome> {
-    if objects.is_empty() {
-        return Err(invalid("no object of the chosen kinds belongs to this installation"));
-    }
-    let mut out = io::stdout().lock();
-    for object in objects {
-        let text = serde_saphyr::to_string(&object.value).map_err(io::Error::other)?;
-        write!(out, "---\n{text}")?;
-    }
-    Ok(Outcome::Success)
+/// Likewise, those of the pod grouper for pods of a scheduler.
+#[cfg(feature = "sandbox")]
+pub(crate) fn of_pod_grouper_outside(
+    registry: &Registry,
+    hub: &Hub,
+    scheduler: &str,
+) -> io::Result<Vec<Value>> {
+    let flags = ["--pod-grouper", "--no-crds", "--no-pod-policy", "--scheduler-name", scheduler];
+    let objects = parsed(flags.map(OsString::from))?.of_pod_grouper(registry, hub)?;
+    Ok(objects.into_iter().filter(|it| it.kind != Kind::Deployment).map(|it| it.value).collect())
 }
 
-fn namespace(name: &str) -> Namespace {
-    Namespace {
-        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
-        ..Namespace::default()
-    }
+/// The command with these flags.
+#[cfg(feature = "sandbox")]
+fn parsed(flags: impl IntoIterator<Item = OsString>) -> io::Result<Manifests> {
+    let command = Manifests::augment_args(clap::Command::new("manifests")).no_binary_name(true);
+    let matches = command.try_get_matches_from(flags);
+    matches.and_then(|it| Manifests::from_arg_matches(&it)).map_err(io::Error::other)
 }
 
 /// An argument cannot be used.

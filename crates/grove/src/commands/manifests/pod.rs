@@ -16,8 +16,9 @@ use k8s_openapi::apimachinery::pkg::{
 };
 
 use super::{
+    availability::apart,
     installation::Installation,
-    labels::{self, OPERATOR, PRIORITY_CLASS},
+    labels::{self, OPERATOR},
 };
 
 /// Key of the configuration in its ConfigMap.
@@ -38,21 +39,25 @@ pub(super) fn template(installation: &Installation, config_name: String) -> PodT
     let mut volumes =
         vec![Volume { name: CONFIG_VOLUME.to_owned(), config_map: Some(config), ..Volume::default() }];
     volumes.extend(certificate_volume(installation));
+    let names = &installation.names;
+    let mut spec = PodSpec {
+        service_account_name: Some(names.service_account.clone()),
+        priority_class_name: installation.priority.map(|_| names.priority_class.clone()),
+        containers: vec![container(installation)],
+        volumes: Some(volumes),
+        ..restricted(labels::of_pods())
+    };
+    installation.pods.apply(&mut spec);
     PodTemplateSpec {
         metadata: Some(ObjectMeta { labels: Some(labels::of_pods()), ..ObjectMeta::default() }),
-        spec: Some(PodSpec {
-            service_account_name: Some(OPERATOR.to_owned()),
-            priority_class_name: installation.priority_class.then(|| PRIORITY_CLASS.to_owned()),
-            containers: vec![container(installation)],
-            volumes: Some(volumes),
-            ..restricted(labels::of_pods())
-        }),
+        spec: Some(spec),
     }
 }
 
 /// A pod as Pod Security "restricted" wants it, spread with others that have these labels.
 pub(super) fn restricted(labels: BTreeMap<String, String>) -> PodSpec {
     PodSpec {
+        affinity: Some(apart(labels.clone())),
         automount_service_account_token: Some(true),
         enable_service_links: Some(false),
         security_context: Some(PodSecurityContext {
@@ -119,7 +124,7 @@ fn container(installation: &Installation) -> Container {
     if certificate_volume(installation).is_some() {
         mounts.push(mount(CERTIFICATE_VOLUME, &servers.webhooks.server_cert_dir));
     }
-    Container {
+    let mut container = Container {
         name: OPERATOR.to_owned(),
         image: Some(installation.image.clone()),
         args: Some(vec!["operator".to_owned(), format!("--config={CONFIG_FOLDER}/{CONFIG_FILE}")]),
@@ -139,7 +144,11 @@ fn container(installation: &Installation) -> Container {
         }),
         volume_mounts: Some(mounts),
         ..hardened()
+    };
+    if !installation.probes {
+        (container.liveness_probe, container.readiness_probe) = (None, None);
     }
+    container
 }
 
 fn environment(installation: &Installation) -> Vec<EnvVar> {

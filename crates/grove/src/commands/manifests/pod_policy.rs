@@ -13,10 +13,7 @@ use k8s_openapi::api::admissionregistration::v1::{
     Validation, Variable,
 };
 
-use super::{
-    Kind, Object,
-    labels::{OPERATOR, metadata},
-};
+use super::{Kind, Object, labels::metadata};
 
 /// What of an object's metadata changes with every write.
 const OF_SERVER: &str = "'managedFields', 'resourceVersion', 'generation'";
@@ -25,8 +22,8 @@ const IS_SUBRESOURCE: &str = "has(request.subResource) && request.subResource !=
 /// Expressions that all have to be true, and what is said where one is not.
 type Rules = Vec<(String, String)>;
 
-/// The policy of the operator, which runs in `namespace`.
-pub(super) fn of_operator(namespace: &str) -> io::Result<Vec<Object>> {
+/// The policy of the operator, which runs in `namespace` with this account.
+pub(super) fn of_operator(account: &str, namespace: &str) -> io::Result<Vec<Object>> {
     let variables = [
         ("gates", or_empty("object.spec.schedulingGates", "[]")),
         ("oldGates", or_empty("oldObject.spec.schedulingGates", "[]")),
@@ -35,7 +32,7 @@ pub(super) fn of_operator(namespace: &str) -> io::Result<Vec<Object>> {
         ("annotations", or_empty("object.metadata.annotations", "{}")),
         ("oldAnnotations", or_empty("oldObject.metadata.annotations", "{}")),
     ];
-    policy("operator-pod-policy", OPERATOR, namespace, &variables, operator_rules())
+    policy("operator-pod-policy", account, namespace, &variables, operator_rules())
 }
 
 /// That of the pod grouper, for pods of these schedulers, which carry these marks for their groups' sake.

@@ -11,21 +11,23 @@ use k8s_openapi::api::rbac::v1::{
 use super::{
     Kind, Object,
     installation::Installation,
-    labels::{CERTIFICATE_ROLE, CLUSTER_ROLE, LEASE_ROLE, OPERATOR, labels, metadata},
+    labels::{CERTIFICATE_ROLE, OPERATOR, labels, metadata},
 };
 
 const API_GROUP: &str = "rbac.authorization.k8s.io";
 
-/// A role in a namespace: its name, what its labels call it, and the group of what it is about.
-const ROLES: [(&str, &str, &str); 2] =
-    [(LEASE_ROLE, "operator-lease", "coordination.k8s.io"), (CERTIFICATE_ROLE, "operator-certificate", "")];
-
 pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
-    let namespace = &installation.namespace;
+    let (namespace, names) = (&installation.namespace, &installation.names);
+    // Roles in a namespace: their names and those of their bindings, what labels call them, and the group of what they are about.
+    let roles = [
+        (&*names.lease_role, &*names.lease_role_binding, "operator-lease", "coordination.k8s.io"),
+        (CERTIFICATE_ROLE, CERTIFICATE_ROLE, "operator-certificate", ""),
+    ];
+    let account_subject = || Some(vec![subject(&names.service_account, namespace)]);
     let rights = rights(&installation.config, namespace, &installation.uses);
     let account = ServiceAccount {
         metadata: metadata(
-            OPERATOR,
+            &names.service_account,
             Some(namespace),
             labels("operator-serviceaccount", "grove-operator-service-account"),
         ),
@@ -34,21 +36,25 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
         ..ServiceAccount::default()
     };
     let everywhere = ClusterRole {
-        metadata: metadata(CLUSTER_ROLE, None, labels("operator-clusterrole", OPERATOR)),
+        metadata: metadata(&names.cluster_role, None, labels("operator-clusterrole", OPERATOR)),
         rules: Some(rules(&rights, |it| it.place == Place::Cluster)),
         ..ClusterRole::default()
     };
     let binding = ClusterRoleBinding {
-        metadata: metadata(CLUSTER_ROLE, None, labels("operator-clusterrolebinding", OPERATOR)),
-        role_ref: reference("ClusterRole", CLUSTER_ROLE),
-        subjects: Some(vec![subject(OPERATOR, namespace)]),
+        metadata: metadata(
+            &names.cluster_role_binding,
+            None,
+            labels("operator-clusterrolebinding", OPERATOR),
+        ),
+        role_ref: reference("ClusterRole", &names.cluster_role),
+        subjects: account_subject(),
     };
     let mut objects = vec![
         Object::new(Kind::ServiceAccount, &account)?,
         Object::new(Kind::ClusterRole, &everywhere)?,
         Object::new(Kind::ClusterRoleBinding, &binding)?,
     ];
-    for (name, component, group) in ROLES {
+    for (name, binding_name, component, group) in roles {
         let of_role = |it: &Right| it.group == group && it.place != Place::Cluster;
         let Some(Place::Namespace(place)) = rights.iter().find(|it| of_role(it)).map(|it| &it.place) else {
             continue;
@@ -58,9 +64,13 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
             rules: Some(rules(&rights, of_role)),
         };
         let binding = RoleBinding {
-            metadata: metadata(name, Some(place), labels(&format!("{component}-rolebinding"), OPERATOR)),
+            metadata: metadata(
+                binding_name,
+                Some(place),
+                labels(&format!("{component}-rolebinding"), OPERATOR),
+            ),
             role_ref: reference("Role", name),
-            subjects: Some(vec![subject(OPERATOR, namespace)]),
+            subjects: account_subject(),
         };
         objects.push(Object::new(Kind::Role, &role)?);
         objects.push(Object::new(Kind::RoleBinding, &binding)?);

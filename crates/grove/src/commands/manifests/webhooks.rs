@@ -20,7 +20,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use super::{
     Kind, Object,
     installation::{Installation, Reach},
-    labels::{OPERATOR, labels, metadata},
+    labels::{labels, metadata},
 };
 
 const FAIL: &str = "Fail";
@@ -188,7 +188,7 @@ fn client(webhook: Webhook, installation: &Installation) -> WebhookClientConfig 
         Reach::Service => WebhookClientConfig {
             ca_bundle,
             service: Some(ServiceReference {
-                name: OPERATOR.to_owned(),
+                name: installation.names.service.clone(),
                 namespace: installation.namespace.clone(),
                 path: Some(webhook.path.to_owned()),
                 port: Some(installation.config.server.webhooks.port.into()),

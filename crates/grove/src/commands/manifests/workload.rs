@@ -15,13 +15,15 @@ use ring::digest::{SHA256, digest};
 
 use super::{
     Kind, Object,
+    availability::{disruption_budget, network_policy},
     installation::Installation,
-    labels::{self, OPERATOR, PRIORITY_CLASS, labels, metadata},
+    labels::{self, OPERATOR, labels, metadata},
+    monitor::service_monitor,
     pod,
 };
 
 /// Below the two classes that Kubernetes keeps for itself, above all that users have.
-const PRIORITY: i32 = 999_999_550;
+pub(super) const PRIORITY: i32 = 999_999_550;
 
 pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
     let config = config_map(installation);
@@ -31,8 +33,17 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
         Object::new(Kind::Service, &service(installation))?,
         Object::new(Kind::Deployment, &deployment(installation, config_name))?,
     ];
-    if installation.priority_class {
-        objects.push(Object::new(Kind::PriorityClass, &priority_class())?);
+    if let Some(priority) = installation.priority {
+        objects.push(Object::new(Kind::PriorityClass, &priority_class(installation, priority))?);
+    }
+    if installation.disruption_budget {
+        objects.push(Object::new(Kind::PodDisruptionBudget, &disruption_budget(installation))?);
+    }
+    if installation.network_policy {
+        objects.push(Object::new(Kind::NetworkPolicy, &network_policy(installation))?);
+    }
+    if installation.service_monitor {
+        objects.push(Object { kind: Kind::ServiceMonitor, value: service_monitor(installation) });
     }
     Ok(objects)
 }
@@ -40,15 +51,20 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
 /// It is never changed, and named for its content: another configuration is another object, and pods that start with it.
 fn config_map(installation: &Installation) -> ConfigMap {
     let text = &installation.config_text;
-    let sum = digest(&SHA256, text.as_bytes());
-    let start = sum.as_ref().first_chunk().map_or(0, |it| u32::from_be_bytes(*it));
-    let name = format!("grove-operator-cm-{start:08x}");
+    let name = config_name(text);
     ConfigMap {
         metadata: metadata(&name, Some(&installation.namespace), labels("operator-configmap", OPERATOR)),
         immutable: Some(true),
         data: Some(BTreeMap::from([(pod::CONFIG_FILE.to_owned(), text.clone())])),
         ..ConfigMap::default()
     }
+}
+
+/// The name of a configuration with this content.
+pub(super) fn config_name(text: &str) -> String {
+    let sum = digest(&SHA256, text.as_bytes());
+    let start = sum.as_ref().first_chunk().map_or(0, |it| u32::from_be_bytes(*it));
+    format!("grove-operator-cm-{start:08x}")
 }
 
 fn service(installation: &Installation) -> Service {
@@ -61,7 +77,7 @@ fn service(installation: &Installation) -> Service {
         ..ServicePort::default()
     };
     Service {
-        metadata: metadata(OPERATOR, Some(&installation.namespace), labels("operator-service", OPERATOR)),
+        metadata: metadata(&installation.names.service, Some(&installation.namespace), labels::of_service()),
         spec: Some(ServiceSpec {
             type_: Some("ClusterIP".to_owned()),
             selector: Some(labels::of_pods()),
@@ -88,14 +104,14 @@ fn deployment(installation: &Installation, config_name: String) -> Deployment {
     }
 }
 
-fn priority_class() -> PriorityClass {
+fn priority_class(installation: &Installation, value: i32) -> PriorityClass {
     PriorityClass {
         metadata: ObjectMeta {
-            name: Some(PRIORITY_CLASS.to_owned()),
+            name: Some(installation.names.priority_class.clone()),
             labels: Some(labels("operator-priorityclass", OPERATOR)),
             ..ObjectMeta::default()
         },
-        value: Some(PRIORITY),
+        value: Some(value),
         description: Some("Grove's operator: without it no set is started or repaired.".to_owned()),
         ..PriorityClass::default()
     }

@@ -14,15 +14,13 @@ pub(super) fn refusal(set: &Value, name: &str) -> Option<String> {
     let strategy = &set["spec"]["updateStrategy"];
     if strategy["type"] == "OnDelete" {
         return Some(format!(
-            "{name} has the update strategy OnDelete, so that a restart would replace no pod: delete pods yourself \
+            "{name} has the update strategy OnDelete: delete its pods yourself \
              (`kubectl delete pod -l app.kubernetes.io/part-of={name}`), or set spec.updateStrategy.type to \
              RollingRecreate"
         ));
     }
     if strategy["paused"] == true {
-        return Some(format!(
-            "updates of {name} are paused, so that a restart would replace no pod: `grove rollout resume {name}` first"
-        ));
+        return Some(format!("updates of {name} are paused; run `grove rollout resume {name}` first"));
     }
     set["metadata"]["deletionTimestamp"].is_string().then(|| format!("{name} is being deleted"))
 }

@@ -49,13 +49,10 @@ pub(super) fn choose(
 fn back(template: &Value, revision: &ControllerRevision) -> Result<Back, String> {
     let number = number(revision);
     if revision.data.0.is_null() {
-        return Err(format!(
-            "revision {number} ({}) keeps no template that can be read",
-            revision.name_any()
-        ));
+        return Err(format!("revision {number} ({}) has no readable template", revision.name_any()));
     }
     let then = put_back(template, &revision.data.0).ok_or_else(|| {
-        format!("revision {number} has other cliques than the set; which there are cannot be changed")
+        format!("revision {number} has different cliques; cliques cannot be added or removed")
     })?;
     let same = meaning(template)? == meaning(&then)?;
     Ok(Back { revision: number, template: (!same).then_some(then) })
@@ -183,13 +180,13 @@ mod tests {
     fn other_cliques_are_refused() {
         let mut other = template("x:1", 1);
         other["cliques"][1]["name"] = json!("c");
-        let why = "revision 1 has other cliques than the set; which there are cannot be changed";
+        let why = "revision 1 has different cliques; cliques cannot be added or removed";
         assert_eq!(choose(&template("x:1", 1), &[revision(1, &other)], None), Err(why.to_owned()));
     }
 
     #[test]
     fn a_revision_that_cannot_be_read_is_named() {
-        let why = "revision 1 (r) keeps no template that can be read";
+        let why = "revision 1 (r) has no readable template";
         assert_eq!(choose(&template("x:1", 1), &[revision(1, &Value::Null)], None), Err(why.to_owned()));
     }
 

@@ -96,7 +96,7 @@ pub(super) async fn act(cluster: &Cluster, fault: PodFault, namespace: &str, nam
             format!("pod {name} ends with exit code {exit_code}: it is Failed, and its PodClique replaces it")
         }
         PodFault::Crash => {
-            format!("the containers of pod {name} crash once: its restartPolicy says what follows")
+            format!("the containers of pod {name} crash once; restartPolicy applies")
         }
         PodFault::Unready => {
             format!("pod {name} runs and is not ready; `grove sandbox pod ready {name}` undoes it")

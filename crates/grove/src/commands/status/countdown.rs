@@ -52,7 +52,7 @@ impl Restart {
         };
         let left = self.at.0.duration_since(now).as_secs();
         if left <= 0 {
-            return format!("is restarted now, unless {who} ready");
+            return format!("restart due now unless {who} ready");
         }
         format!("restarts in {} unless {who} ready", duration(left))
     }
@@ -111,7 +111,7 @@ mod tests {
         let restart = restart(|_, _, _| {}).unwrap();
         assert_eq!(restart.at.0, time(60));
         assert_eq!(restart.text(time(48)), "restarts in 12 s unless a-9, a-10 become ready");
-        assert_eq!(restart.text(time(60)), "is restarted now, unless a-9, a-10 become ready");
+        assert_eq!(restart.text(time(60)), "restart due now unless a-9, a-10 become ready");
     }
 
     #[test]

@@ -117,7 +117,7 @@ pub(in crate::commands) fn chat() -> Seen {
     let status = json!({
         "observedGeneration": 2, "replicas": 1, "availableReplicas": 0,
         "conditions": conditions(&[
-            ("Available", "False", "ReplicasUnavailable", "0 of 1 replicas are available; chat-0-decode has 0 of at least 1 pods ready"),
+            ("Available", "False", "ReplicasUnavailable", "0 of 1 replicas are available; chat-0-decode: 0 pods ready, at least 1 needed"),
             ("Progressing", "True", "AwaitingPods", "1 of 3 pods are ready; gangs: 0 running, 0 starting, 1 pending, 0 unhealthy"),
         ]),
     });

@@ -32,7 +32,7 @@ impl FromStr for Target {
         let known = Kind::all_names();
         let Some(found) = Kind::of(kind) else {
             let meant = closest(kind, known.iter().map(String::as_str));
-            let hint = meant.map_or("it is pcs/, pcsg/, pclq/, gang/ or pod/".to_owned(), |it| {
+            let hint = meant.map_or("use pcs/, pcsg/, pclq/, gang/ or pod/".to_owned(), |it| {
                 format!("did you mean {it:?}?")
             });
             return Err(format!("unknown kind {kind:?}; {hint}"));
@@ -106,7 +106,7 @@ mod tests {
             ("gang/chat-0", target(Kind::Gang, "chat-0")),
             ("pcsg/chat-0-pool", target(Kind::Group, "chat-0-pool")),
             ("gnag/chat-0", Err("unknown kind \"gnag\"; did you mean \"gang\"?".to_owned())),
-            ("job/x", Err("unknown kind \"job\"; it is pcs/, pcsg/, pclq/, gang/ or pod/".to_owned())),
+            ("job/x", Err("unknown kind \"job\"; use pcs/, pcsg/, pclq/, gang/ or pod/".to_owned())),
             ("pod/a/b", Err("is not a name of an object".to_owned())),
         ];
         for (text, want) in rows {

@@ -14,6 +14,7 @@ use std::{
 use clap::Args;
 use futures::future::{Either, select};
 use grove_placement::topology;
+use grove_podgrouper::Hub;
 use grove_sandbox::KubeletOptions;
 use grove_scheduler::Registry;
 use kube::Client;
@@ -51,7 +52,7 @@ pub(crate) struct TourCommand {
 }
 
 impl TourCommand {
-    pub(crate) fn run(&self, registry: &Registry) -> io::Result<Outcome> {
+    pub(crate) fn run(&self, registry: &Registry, hub: &Hub) -> io::Result<Outcome> {
         let path = Folder::default_path()?.with_file_name(FOLDER);
         let folder = match Folder::hold(&path)? {
             Hold::Taken(folder) => folder,
@@ -61,13 +62,13 @@ impl TourCommand {
             }
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let outcome = runtime.block_on(self.tour(registry, folder));
+        let outcome = runtime.block_on(self.tour(registry, hub, folder));
         // What still runs ends with the process.
         runtime.shutdown_background();
         outcome
     }
 
-    async fn tour(&self, registry: &Registry, folder: Folder) -> io::Result<Outcome> {
+    async fn tour(&self, registry: &Registry, hub: &Hub, folder: Folder) -> io::Result<Outcome> {
         let stop = grove_runtime::shutdown::on_signal()?;
         let output = Output::new(stop.clone());
         let nodes = topology::parse(TOPOLOGY).map_err(io::Error::other)?;
@@ -75,7 +76,7 @@ impl TourCommand {
             KubeletOptions { pull_after: START_DELAY, ready_after: START_DELAY, ..KubeletOptions::default() };
         let options = LocalOptions { nodes, kubelets, node_grace: NODE_GRACE, port: 0 };
         let mut progress = |sentence: &str| output.print(&Text::progress(sentence));
-        let starting = LocalCluster::start(registry, folder, options, &mut progress);
+        let starting = LocalCluster::start(registry, hub, folder, options, &mut progress);
         let Some(cluster) = stop.run_until_cancelled(starting).await else { return output.end() };
         let cluster = cluster?;
         output.print(&Text::look_around(&cluster.folder().kubeconfig()));

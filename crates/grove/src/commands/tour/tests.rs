@@ -1,7 +1,8 @@
-//! The tour where no operator is at work.
+//! The tour where no operator is at work, and what its texts and delays take.
 
 use std::time::Duration;
 
+use clap::Parser;
 use grove_api::schema::CRDS;
 use grove_apiserver::{ApiServer, Resources};
 use k8s_openapi::jiff::Timestamp;
@@ -35,4 +36,26 @@ async fn an_action_that_fails_ends_the_tour() {
     let shown = show(client(Resources::cluster()), short_steps(), Duration::ZERO, &output).await;
     let why = shown.unwrap_err();
     assert!(why.starts_with("the tour failed: PodCliqueSet training: "), "{why}");
+}
+
+#[derive(Parser)]
+struct Command {
+    #[command(flatten)]
+    tour: TourCommand,
+}
+
+/// What does not depend on the machine; the rest of the minute is for what does.
+#[test]
+fn texts_and_simulated_delays_leave_ten_seconds_of_a_minute() {
+    let steps = steps();
+    let texts = 2 * u32::try_from(steps.len()).unwrap();
+    let reading = texts * Command::parse_from(["tour"]).tour.pause;
+    // In a step pods start once; where a node fails they start again, and an update replaces the two replicas one after the other.
+    let starts = 2 + u32::try_from(steps.len()).unwrap();
+    // An image is pulled, and the container becomes ready.
+    let starting = starts * 2 * START_DELAY;
+    // Until the node is NotReady, and then until its pods are replaced.
+    let silence = 2 * NODE_GRACE;
+    let all = reading + starting + silence;
+    assert!(all <= Duration::from_secs(50), "{all:?}");
 }

@@ -15,6 +15,7 @@ use std::{
 };
 
 use clap::Args;
+use grove_podgrouper::Hub;
 use grove_runtime::{shutdown, telemetry};
 use grove_sandbox::KubeletOptions;
 use grove_scheduler::Registry;
@@ -34,7 +35,7 @@ const LOG: &str = "grove.log";
 /// After this, a message says how to find out more; with --exit-when-ready the command fails.
 const READY_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Start a simulated cluster on this machine: API server, GPU nodes, gang scheduler and operator.
+/// Start a simulated cluster on this machine: API server, GPU nodes, gang scheduler, operator and pod grouper.
 ///
 /// Needs no container runtime, no root and no network: everything runs in this process, and no container is started.
 /// kubectl and client libraries use it like any cluster, through the kubeconfig that is printed. Ctrl-C stops it and
@@ -89,7 +90,7 @@ pub(crate) struct Up {
 }
 
 impl Up {
-    pub(crate) fn run(self, registry: &Registry) -> io::Result<Outcome> {
+    pub(crate) fn run(self, registry: &Registry, hub: &Hub) -> io::Result<Outcome> {
         let nodes = described_topology(&self.topology)?;
         let sample = match (&self.sample, self.empty) {
             (_, true) => None,
@@ -120,7 +121,7 @@ impl Up {
             port: self.port,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let outcome = runtime.block_on(self.serve(registry, folder, options, sample));
+        let outcome = runtime.block_on(self.serve(registry, hub, folder, options, sample));
         // What still runs ends with the process.
         runtime.shutdown_background();
         outcome
@@ -146,6 +147,7 @@ impl Up {
     async fn serve(
         &self,
         registry: &Registry,
+        hub: &Hub,
         folder: Folder,
         options: LocalOptions,
         sample: Option<Sample>,
@@ -153,7 +155,7 @@ impl Up {
         let stop = shutdown::on_signal()?;
         let mut show = Show::new(Instant::now(), self.plain);
         let mut progress = |text: &str| show.say(text);
-        let starting = LocalCluster::start(registry, folder, options, &mut progress);
+        let starting = LocalCluster::start(registry, hub, folder, options, &mut progress);
         let Some(started) = stop.run_until_cancelled(starting).await else { return Ok(Outcome::Success) };
         let cluster = started?;
         let served = tokio::select! {

@@ -31,13 +31,13 @@ pub(super) fn of(cause: &Cause, around: &Around<'_>, obstacles: &[Obstacle]) -> 
         Cause::BackendFailed(words) => failed(words, scheduler),
         Cause::TopologyNotFound(_) => vec![
             "create the ClusterTopologyBinding (`grove topology detect` drafts one from the labels of nodes)".to_owned(),
-            "or create the set anew without the required level: it cannot be changed later".to_owned(),
+            "or recreate the set without the required level: it cannot be changed later".to_owned(),
         ],
         Cause::WaitingForBase => {
             around.base().map(|it| format!("`grove why podgang/{it}` shows what that gang waits for")).into_iter().collect()
         }
         Cause::WaitingForOthers(_) => {
-            vec![format!("wait: its turn comes after five minutes at most; `grove why {set}` shows the other gangs")]
+            vec![format!("wait: its gates are removed within five minutes; `grove why {set}` shows the other gangs")]
         }
         Cause::HeldByOthers(gate) => vec![format!("find the controller that set the gate {gate}: it has to remove it")],
         Cause::NotLetGo => vec![format!(

@@ -77,7 +77,7 @@ fn a_part_that_needs_no_pods_holds_nobody_up_before_0_15() {
     assert_eq!(
         grouped.remarks,
         [
-            "part \"b\" can do without pods, which KAI 0.12 to 0.14 cannot be told: any 2 pods of the group are placed \
+            "part \"b\" can do without pods, which KAI 0.12 to 0.14 does not support: any 2 pods of the group are placed \
           together, and placement of parts has no effect; update KAI to 0.15 or newer"
         ]
     );
@@ -87,7 +87,7 @@ fn a_part_that_needs_no_pods_holds_nobody_up_before_0_15() {
 fn some_parts_of_many_are_pods_of_all_before_0_15() {
     let told = |whose: &str, pods: u32| {
         format!(
-            "{whose} needs only some of its parts, which KAI 0.12 to 0.14 cannot be told: any {pods} pods of the group are \
+            "{whose} needs only some of its parts, which KAI 0.12 to 0.14 does not support: any {pods} pods of the group are \
              placed together, and placement of parts has no effect; update KAI to 0.15 or newer"
         )
     };

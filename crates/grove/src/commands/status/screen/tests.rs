@@ -129,7 +129,7 @@ fn the_list_of_sets_has_the_reason_first() {
     seen.gangs = objects(vec![waits]);
     assert_eq!(awaited(&seen), "gang a-0: waiting for b-2");
     seen.gangs.clear();
-    assert_eq!(awaited(&seen), "chat-0-decode has 0 of at least 1 pods ready");
+    assert_eq!(awaited(&seen), "chat-0-decode: 0 pods ready, at least 1 needed");
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn a_gang_says_what_comes_first() {
             "a",
         ),
         (
-            &[("Scheduled", "False", "WaitingForScheduler", "w has 0 of at least 1 scheduled")],
-            "waiting for the scheduler: w has 0 of at least 1 scheduled",
+            &[("Scheduled", "False", "WaitingForScheduler", "w: 0 pods scheduled, at least 1 needed")],
+            "waiting for the scheduler: w: 0 pods scheduled, at least 1 needed",
         ),
         (
             &[("Scheduled", "False", "WaitingForBaseGang", "the base gang goes first")],

@@ -22,7 +22,7 @@ fn one_screen() {
     let got = plain(&screen(&Screen::of(&chat(), "chat").unwrap(), now()));
     let want = "\
 chat in namespace default: 0 of 1 replicas available, in progress
-  0 of 1 replicas are available; chat-0-decode has 0 of at least 1 pods ready
+  0 of 1 replicas are available; chat-0-decode: 0 pods ready, at least 1 needed
   1 of 3 pods are ready; gangs: 0 running, 0 starting, 1 pending, 0 unhealthy
 
 GANG     PHASE     PODS READY

@@ -28,7 +28,7 @@ fn waits(reason: &'static str, message: &'static str) -> Said {
 #[test]
 #[allow(clippy::too_many_lines, reason = "one table")]
 fn each_condition_has_its_cause_and_sentence() {
-    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a has 0 of at least 1 scheduled");
+    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a: 0 pods scheduled, at least 1 needed");
     let rows: Vec<(Vec<Said>, State, &str, &str)> = vec![
         (RUNS.to_vec(), State::Running, "none", "running"),
         (vec![], State::Waiting, "unseen", "the operator has not reconciled it yet"),
@@ -107,20 +107,20 @@ fn each_condition_has_its_cause_and_sentence() {
         (
             vec![
                 ("Scheduled", "True", "MinimumBound", ""),
-                ("Ready", "False", "PodsNotReady", "a has 0 of at least 1 ready"),
+                ("Ready", "False", "PodsNotReady", "a: 0 pods ready, at least 1 needed"),
             ],
             State::Starting,
             "notReady",
-            "scheduled, but not ready: a has 0 of at least 1 ready",
+            "scheduled, but not ready: a: 0 pods ready, at least 1 needed",
         ),
         (
             vec![
                 ("Scheduled", "True", "MinimumBound", ""),
-                ("Unhealthy", "True", "PodsFailing", "a has 0 of at least 1 healthy"),
+                ("Unhealthy", "True", "PodsFailing", "a: 0 pods healthy, at least 1 needed"),
             ],
             State::Unhealthy,
             "unhealthy",
-            "below minAvailable: a has 0 of at least 1 healthy",
+            "below minAvailable: a: 0 pods healthy, at least 1 needed",
         ),
         // What was lost is looked for again: why it is not found says more.
         (
@@ -175,7 +175,7 @@ fn a_backend_that_cannot_be_used_is_the_cause_of_what_is_missing() {
 fn without_words_of_the_scheduler_the_pods_tell() {
     let facts = |spec| Facts {
         pods: vec![pod("p", "chat-0-a", "chat-0", &spec)],
-        ..with(&[waits("WaitingForScheduler", "chat-0-a has 0 of at least 1 scheduled")])
+        ..with(&[waits("WaitingForScheduler", "chat-0-a: 0 pods scheduled, at least 1 needed")])
     };
     let got = said(&facts(gated(&["example.com/quota", OURS])));
     let why = "its pods have the scheduling gate example.com/quota, which Grove does not manage";

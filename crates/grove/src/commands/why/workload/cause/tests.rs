@@ -334,7 +334,7 @@ fn groups_of_the_others() {
             facts(job(2), &[(VOLCANO, volcano(2, &json!({ "phase": "Pending" })))]),
             State::Waiting,
             "queued",
-            "Volcano has not let it into the queue \"q\" yet",
+            "not yet admitted to queue \"q\"",
         ),
         (
             "Volcano finds no room",

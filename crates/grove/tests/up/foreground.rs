@@ -1,0 +1,86 @@
+//! `grove up` in the foreground, as in a terminal: what it prints, and Ctrl-C.
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Output, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::Duration,
+};
+
+use crate::{Folder, command, kubectl::KUBECTL, root};
+
+/// Ends the test where nothing is printed any more.
+const TIMEOUT: Duration = Duration::from_mins(3);
+
+/// A cluster that runs. One that is not interrupted ends with the test.
+pub(crate) struct Foreground {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Foreground {
+    pub(crate) fn start(folder: &Folder, arguments: &[&str]) -> Self {
+        let folder = folder.0.display().to_string();
+        let mut command = command(&["up", "--folder", &folder]);
+        let mut child = command.args(arguments).stderr(Stdio::inherit()).spawn().unwrap();
+        let (sender, lines) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// What is printed up to this line.
+    pub(crate) fn read_until(&self, last: &str) -> String {
+        let mut printed = String::new();
+        while !printed.lines().any(|it| it == last) {
+            let line = self.lines.recv_timeout(TIMEOUT);
+            let line = line.unwrap_or_else(|error| panic!("{error} before {last:?}:\n{printed}"));
+            printed.extend([line.as_str(), "\n"]);
+        }
+        printed
+    }
+
+    /// Ctrl-C: what is printed then, and the exit code.
+    pub(crate) fn interrupt(mut self) -> (String, Option<i32>) {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success(), "it has ended before");
+        let mut printed = String::new();
+        // Its output ends with it.
+        loop {
+            match self.lines.recv_timeout(TIMEOUT) {
+                Ok(line) => printed.extend([line.as_str(), "\n"]),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("Ctrl-C does not end it"),
+            }
+        }
+        (printed, self.child.wait().unwrap().code())
+    }
+}
+
+impl Drop for Foreground {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Runs a line as a reader of the advice would, who has kubectl on the PATH.
+pub(crate) fn in_shell(folder: &Folder, line: &str) -> Output {
+    let kubectl = env::var_os(KUBECTL).map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let programs = env::split_paths(&path).chain(kubectl.and_then(|it| Some(it.parent()?.to_owned())));
+    let script = format!(". '{}' && {line}", folder.0.join("env").display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).env("PATH", env::join_paths(programs).unwrap()).env_remove("KUBECONFIG");
+    shell.current_dir(root()).stdin(Stdio::null()).output().unwrap()
+}
