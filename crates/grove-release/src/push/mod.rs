@@ -1,7 +1,7 @@
 //! Sends an image to a registry: what it does not have yet, then the manifests, and the tag at last.
 //!
 //! The protocol is that of the OCI distribution specification. Only what pushing needs is here, on the HTTP and TLS that the
-//! workspace has anyway (docs/decisions/0017-images.md).
+//! workspace has anyway (docs/decisions/0018-images.md).
 
 mod answer;
 pub mod challenge;
