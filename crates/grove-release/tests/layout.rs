@@ -229,6 +229,9 @@ fn what_is_wrong_is_found() {
     }
 }
 
+/// Makes something wrong.
+type Break<'a> = &'a dyn Fn(&mut Files);
+
 #[test]
 fn what_is_broken_is_found() {
     let broken = |change: &dyn Fn(&mut Files)| {
@@ -241,7 +244,7 @@ fn what_is_broken_is_found() {
         let path = first(files);
         change(files.get_mut(&path).unwrap());
     };
-    let rows: [(&dyn Fn(&mut Files), &str); 5] = [
+    let rows: [(Break<'_>, &str); 5] = [
         (&|it: &mut Files| drop(it.remove(&first(it))), "is missing"),
         (&|it: &mut Files| it.get_mut("oci-layout").unwrap().clear(), "oci-layout cannot be read"),
         (&|it: &mut Files| change_first(it, |bytes| bytes.push(0)), "has not the size that is said"),

@@ -27,8 +27,8 @@ fn made(program: &str, architectures: &[Architecture]) -> Files {
     image::layout(&details, b"licence", &architectures.iter().map(payload).collect::<Vec<_>>()).unwrap()
 }
 
-fn password(password: &str) -> Option<Credentials> {
-    Some(Credentials::Password { user: "pusher".to_owned(), password: password.to_owned() })
+fn password(password: &str) -> Credentials {
+    Credentials::Password { user: "pusher".to_owned(), password: password.to_owned() }
 }
 
 async fn error_of(registry: &Registry, credentials: Option<Credentials>) -> String {
@@ -73,7 +73,7 @@ async fn an_index_comes_after_its_manifests() {
 async fn a_token_is_got_and_used() {
     let registry = Registry::start(Access::Token { password: "s3cret" }).await;
     let files = made("one", &[Architecture::Amd64]);
-    push(&files, &registry.target("1.0"), password("s3cret")).await.unwrap();
+    push(&files, &registry.target("1.0"), Some(password("s3cret"))).await.unwrap();
     assert_eq!(registry.tokens(), ["repository:team/grove:pull,push"], "once, for all of the push");
 }
 
@@ -90,7 +90,7 @@ async fn an_identity_token_is_exchanged() {
 async fn a_password_is_shown_where_it_is_asked_for() {
     let registry = Registry::start(Access::Basic { password: "s3cret" }).await;
     let files = made("one", &[Architecture::Amd64]);
-    push(&files, &registry.target("1.0"), password("s3cret")).await.unwrap();
+    push(&files, &registry.target("1.0"), Some(password("s3cret"))).await.unwrap();
     let error = error_of(&registry, None).await;
     assert!(
         error.contains("wants a user and a password: 401 Unauthorized: UNAUTHORIZED who are you"),
@@ -108,16 +108,12 @@ async fn errors_name_the_answer_and_no_secret() {
         (Access::Token { password: "s3cret" }, "gets no token from", "DENIED wrong password"),
         (Access::Basic { password: "s3cret" }, "does not accept the credentials", "UNAUTHORIZED who are you"),
         (Access::ReadOnly, "does not take uploads", "403 Forbidden: DENIED this registry is read only"),
-        (
-            Access::Broken,
-            "does not answer",
-            "503 Service Unavailable: it said nothing more",
-        ),
+        (Access::Broken, "does not answer", "503 Service Unavailable: it said nothing more"),
         (Access::Forgetful, "does not take the manifest", "MANIFEST_BLOB_UNKNOWN blob unknown to registry"),
     ];
     for (access, what, answer) in rows {
         let registry = Registry::start(access).await;
-        let error = error_of(&registry, password(wrong)).await;
+        let error = error_of(&registry, Some(password(wrong))).await;
         assert!(error.contains(what) && error.contains(answer), "{error}");
         assert!(!error.contains(wrong) && !error.contains(encoded), "{error}");
     }
@@ -135,7 +131,7 @@ async fn a_registry_that_is_not_there_is_named() {
 async fn other_hosts_see_no_credentials() {
     let elsewhere = Registry::start(Access::Open).await;
     let registry = Registry::start(Access::Elsewhere { password: "s3cret", host: elsewhere.address() }).await;
-    let error = error_of(&registry, password("s3cret")).await;
+    let error = error_of(&registry, Some(password("s3cret"))).await;
     // The other host stores them, so that only the manifest is refused.
     assert!(error.contains("MANIFEST_BLOB_UNKNOWN"), "{error}");
     assert_eq!(elsewhere.uploads(), 2);
