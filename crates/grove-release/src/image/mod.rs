@@ -1,6 +1,6 @@
 //! An image as files, in the OCI image layout.
 //!
-//! Going out: [`layer`] puts a program into an archive, [`config`] says how it runs, [`layout`] names all of it by its hash.
+//! Going out: [`layer`] puts a program into an archive, [`config`] says how it runs, [`mod@layout`] names all of it by its hash.
 //! Coming back: [`read`] checks every hash and type, [`policy`] what our images promise, [`unpack`] gives the files.
 
 pub mod config;
