@@ -4,40 +4,52 @@
 //! revision than before. Where the server has passed that revision meanwhile, nothing shows it: the watch goes on, and what
 //! was taken back in between is never heard of. Kinds that change often notice nearly always, so they tell the others.
 
-use tokio::sync::watch;
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tokio::sync::Notify;
 
 /// The history of one API server. Clones are the same one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct History {
-    /// How often it went back.
-    epoch: watch::Sender<u64>,
+    shared: Arc<Shared>,
 }
 
-impl Default for History {
-    fn default() -> Self {
-        Self { epoch: watch::Sender::new(0) }
-    }
+#[derive(Debug, Default)]
+struct Shared {
+    /// How often it went back.
+    epoch: AtomicU64,
+    /// Wakes in the order in which they waited, so that a simulation can be repeated; `watch` does not.
+    went_back: Notify,
 }
 
 impl History {
     /// How often it went back so far.
     pub(super) fn epoch(&self) -> u64 {
-        *self.epoch.borrow()
+        self.shared.epoch.load(Ordering::Acquire)
     }
 
     /// It went back since it had gone back `known` times. Where somebody else has said so, it did not go back again.
     pub(super) fn went_back(&self, known: u64) {
-        self.epoch.send_if_modified(|it| {
-            let is_news = *it == known;
-            *it += u64::from(is_news);
-            is_news
-        });
+        let next = known.saturating_add(1);
+        if self.shared.epoch.compare_exchange(known, next, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            self.shared.went_back.notify_waiters();
+        }
     }
 
     /// Waits until it has gone back more often than `known`.
     pub(super) async fn changed(&self, known: u64) {
-        // The sender lives in `self`, so waiting cannot fail.
-        let _ = self.epoch.subscribe().wait_for(|it| *it != known).await;
+        // Registered before looking, so that no change is missed.
+        let mut went_back = pin!(self.shared.went_back.notified());
+        went_back.as_mut().enable();
+        if self.epoch() == known {
+            went_back.await;
+        }
     }
 }
 
