@@ -245,6 +245,11 @@ impl Failure {
         Self::new(410, "Expired", message)
     }
 
+    /// Likewise, where the revision is in the query.
+    pub(crate) fn expired_list() -> Self {
+        Self::expired("The resourceVersion for the provided list is too old.")
+    }
+
     /// A read asks for a revision that is yet to come, and it did not come in time.
     pub(crate) fn too_large_revision(wanted: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");

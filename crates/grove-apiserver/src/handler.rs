@@ -18,7 +18,7 @@ use crate::health;
 use crate::object::Object;
 use crate::openapi;
 use crate::query::Query;
-use crate::read::{self, ListOptions};
+use crate::read::{self, At, ListOptions};
 use crate::resource::Resource;
 use crate::route::{Route, Target, route};
 use crate::selector::Selection;
@@ -139,6 +139,11 @@ impl Asked<'_> {
         };
         match self.server.fault(&request) {
             Fault::None => {
+                if let Action::DeleteCollection(.., at) = request.action
+                    && let Err(failure) = read::wait_for(self.server.shared_store(), at).await
+                {
+                    return Ok(refuse(&failure));
+                }
                 let user = self.user();
                 let (result, warnings) = self.server.write_admitted(request, &mut fields, user).await;
                 let mut response = match result {
@@ -258,7 +263,8 @@ impl Asked<'_> {
                 if is_named {
                     Action::Delete(options)
                 } else {
-                    Action::DeleteCollection(options, Selection::parse(&self.resource, &self.query)?)
+                    let selection = Selection::parse(&self.resource, &self.query)?;
+                    Action::DeleteCollection(options, selection, At::of_list(&self.query, false)?)
                 }
             }
             _ => return Err(Failure::method_not_allowed()),

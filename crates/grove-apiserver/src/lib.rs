@@ -62,6 +62,7 @@ pub use failure::{Cause, Details, Failure};
 pub use fault::Fault;
 pub use net::{Limits, ServeOptions, ServerHandle, serve, tls_config};
 pub use object::Object;
+pub use read::At;
 pub use resource::{BadDefinition, Resource, Resources, Scale};
 pub use selector::{BadSelector, Labels, Selection};
 pub use server::ApiServer;

@@ -73,11 +73,12 @@ pub(crate) fn list(
 }
 
 fn expired(_: Expired, options: &ListOptions) -> Failure {
-    Failure::expired(if options.token.is_some() {
-        "The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter."
-    } else {
-        "The resourceVersion for the provided list is too old."
-    })
+    if options.token.is_none() {
+        return Failure::expired_list();
+    }
+    Failure::expired(
+        "The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.",
+    )
 }
 
 fn page<'a>(

@@ -5,4 +5,5 @@ mod revision;
 mod token;
 
 pub(crate) use list::{ListOptions, encode_list, list};
-pub(crate) use revision::{At, not_a_revision, wait_for};
+pub use revision::At;
+pub(crate) use revision::{not_a_revision, wait_for};

@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Which moment a read asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum At {
+pub enum At {
     /// Now.
     Now,
     /// Now, or whenever it is at least this revision.

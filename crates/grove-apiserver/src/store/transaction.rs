@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Event, Key, State, WriteRecord};
+use super::{Event, Expired, Key, State, WriteRecord};
 use crate::admission::Session;
 use crate::metadata;
 use crate::object::Object;
@@ -77,6 +77,16 @@ impl<'a> Transaction<'a> {
     /// The objects of a resource, of one namespace or of all.
     pub(crate) fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<(Key, Arc<Object>)> {
         self.state.range(resource, namespace).map(|(key, object)| (key.clone(), Arc::clone(object))).collect()
+    }
+
+    /// Likewise, as they were at a revision.
+    pub(crate) fn list_at(
+        &self,
+        revision: u64,
+        resource: &str,
+        namespace: Option<&str>,
+    ) -> Result<Vec<(Key, Arc<Object>)>, Expired> {
+        Ok(self.state.at(revision, resource, namespace)?.into_iter().collect())
     }
 
     pub(crate) fn revision(&self) -> u64 {

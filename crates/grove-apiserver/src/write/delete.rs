@@ -12,6 +12,7 @@ use crate::definitions;
 use crate::failure::Failure;
 use crate::metadata;
 use crate::object::Object;
+use crate::read::At;
 use crate::resource::Resource;
 use crate::selector::Selection;
 use crate::store::{Key, Transaction, time};
@@ -57,23 +58,31 @@ pub(super) fn delete(
 }
 
 /// Deletes all that are selected. The answer is what there was, as a list would have shown it.
+///
+/// What is selected at a revision is deleted by name, as the real server does it: whatever has the name by now.
 pub(super) fn collection(
     tx: &mut Transaction<'_>,
     resource: &Resource,
     namespace: Option<&str>,
     options: &DeleteOptions,
     selection: &Selection,
+    at: At,
 ) -> Result<Vec<Arc<Object>>, Failure> {
-    let mut found = tx.list(resource.id(), namespace);
-    found.retain(|(_, object)| selection.matches(object));
-    for (key, object) in &found {
+    let then = match at {
+        At::Exactly(revision) => tx.list_at(revision, resource.id(), namespace),
+        At::Now | At::NotOlderThan(_) => Ok(tx.list(resource.id(), namespace)),
+    };
+    let then = then.map_err(|_| Failure::expired_list())?;
+    let selected = then.into_iter().filter(|(_, object)| selection.matches(object));
+    let found: Vec<_> = selected.filter_map(|(key, _)| Some((tx.get(&key)?, key))).collect();
+    for (object, key) in &found {
         check(resource, object, options)?;
         admit::validate(tx, Change::delete(key, object), &Value::Null)?;
     }
-    for (key, object) in &found {
+    for (object, key) in &found {
         remove(tx, resource, key, object, options);
     }
-    Ok(found.into_iter().map(|(_, object)| object).collect())
+    Ok(found.into_iter().map(|(object, _)| object).collect())
 }
 
 /// What must be so, or nothing is deleted.

@@ -34,6 +34,7 @@ use crate::admission::Session;
 use crate::definitions;
 use crate::failure::Failure;
 use crate::object::Object;
+use crate::read::At;
 use crate::resource::{Resource, Resources};
 use crate::selector::Selection;
 use crate::store::{Key, Store, Transaction, WriteRecord};
@@ -90,8 +91,8 @@ pub enum Action {
     Patch(PatchBody),
     /// Deletes an object.
     Delete(DeleteOptions),
-    /// Deletes all objects of a namespace, or of the cluster, that are selected.
-    DeleteCollection(DeleteOptions, Selection),
+    /// Deletes all objects of a namespace, or of the cluster, that are selected, as they are or were.
+    DeleteCollection(DeleteOptions, Selection, At),
 }
 
 /// How a write went.
@@ -277,9 +278,9 @@ fn dispatch(tx: &mut Transaction<'_>, request: WriteRequest) -> Result<Answer, F
             Ok(Answer::Other(201, success(201, None)))
         }
         (None, Action::Delete(options)) => delete::delete(tx, resource, &key, &options),
-        (None, Action::DeleteCollection(options, selection)) => {
+        (None, Action::DeleteCollection(options, selection, at)) => {
             let namespace = Some(request.namespace.as_str()).filter(|it| !it.is_empty());
-            delete::collection(tx, resource, namespace, &options, &selection).map(Answer::Deleted)
+            delete::collection(tx, resource, namespace, &options, &selection, at).map(Answer::Deleted)
         }
         (Some(Scale), Action::Update(body)) => scale::write(tx, resource, &key, |_| Ok(body)),
         (Some(Scale), Action::Patch(PatchBody::Apply(it))) => scale::apply(tx, resource, &key, it),

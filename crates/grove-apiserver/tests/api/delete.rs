@@ -179,3 +179,35 @@ async fn collections() {
         ("deletecollection", "configmaps", "")
     );
 }
+
+/// What was selected at a revision goes by its name, whatever that is today; what came later stays.
+#[tokio::test]
+async fn collections_of_the_past() {
+    let server = server();
+    let map = |name: &str, tier: &str| json!({"metadata": {"name": name, "labels": {"tier": tier}}});
+    create_all(
+        &server,
+        CONFIG_MAPS,
+        [map("gone", "x"), map("kept", "y"), map("moved", "x"), map("new-life", "x")],
+    )
+    .await;
+    let (_, list) = get(&server, CONFIG_MAPS).await;
+    let then = list["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    delete(&server, &format!("{CONFIG_MAPS}/gone"), Value::Null).await;
+    merge(&server, &format!("{CONFIG_MAPS}/moved"), json!({"metadata": {"labels": {"tier": "y"}}})).await;
+    delete(&server, &format!("{CONFIG_MAPS}/new-life"), Value::Null).await;
+    create_all(&server, CONFIG_MAPS, [map("late", "x"), map("new-life", "y")]).await;
+    let x = |version: &str| {
+        format!("{CONFIG_MAPS}?labelSelector=tier=x&resourceVersion={version}&resourceVersionMatch=Exact")
+    };
+    let (code, _) = delete(&server, &x(&then), Value::Null).await;
+    assert_eq!(code, 200);
+    assert_eq!(names(&get(&server, CONFIG_MAPS).await.1), ["kept", "late"]);
+
+    let (code, said) = delete(&server, &x("0"), Value::Null).await;
+    assert_eq!((code, said["reason"].as_str()), (422, Some("Invalid")));
+    server.compact();
+    let (code, said) = delete(&server, &x(&then), Value::Null).await;
+    assert_eq!((code, said["reason"].as_str()), (410, Some("Expired")));
+    assert_eq!(names(&get(&server, CONFIG_MAPS).await.1), ["kept", "late"]);
+}

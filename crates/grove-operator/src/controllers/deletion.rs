@@ -8,15 +8,12 @@ use std::{sync::Arc, time::Duration};
 
 use grove_api::{
     constants::{finalizers, labels},
-    wire::{PodClique, PodCliqueScalingGroup, PodGang},
+    wire::{PodClique, PodCliqueScalingGroup},
 };
 use grove_ownership::OwnerKey;
 use grove_plan::objects::{clique_selector, group_selector, set_selector};
-use grove_runtime::{Cache, Cached, Outcome};
-use k8s_openapi::{
-    api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
+use grove_runtime::{Cache, Cached, Outcome, Revision};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Resource, api::ApiResource};
 use serde_json::json;
 use tracing::info;
@@ -52,11 +49,12 @@ impl Grove {
             if !self.memory.collects(uid(set), PATIENCE) {
                 return Ok(Outcome::After(PATIENCE));
             }
-            if !self.is_ending_live(&self.seen.sets, set, finalizers::POD_CLIQUE_SET).await? {
+            let Some(then) = self.still_ending(&self.seen.sets, set, finalizers::POD_CLIQUE_SET).await?
+            else {
                 return Ok(Outcome::Done);
-            }
+            };
             info!(set = ?key, "deleting everything of the set");
-            self.delete_children(set).await?;
+            self.delete_children(set, &then).await?;
             // The end of the last child wakes us.
             return Ok(Outcome::After(PATIENCE));
         }
@@ -64,25 +62,29 @@ impl Grove {
         Ok(Outcome::Done)
     }
 
-    /// Whether the server, too, has this object, being deleted and held by our finalizer. The cache may show a former life
-    /// of the name, and a collection is selected by labels, which the next life's children have as well. While our
-    /// finalizer holds the object, there is no next life.
-    async fn is_ending_live<K: Cached, O: Metadata>(
+    /// When the server, too, had this object, being deleted and held by our finalizer; `None` where it has not. The cache
+    /// may show a former life of the name, and a collection is selected by labels, which the next life's children have as
+    /// well. While our finalizer holds the object there is no next life, so whatever existed then is not of one. Another
+    /// operator may let the object go right after that: this is why collections are deleted as they were at that moment.
+    async fn still_ending<K: Cached, O: Metadata>(
         &self,
         cache: &Cache<K>,
         object: &O,
         ours: &str,
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<Revision>, Error> {
         let key = Key::of(object);
         let resource = ApiResource::erase::<K>(&());
-        let live = self.writer.get_kind(&resource, &key.namespace, &key.name).await?;
+        let (live, then) = self.writer.get_at(&resource, &key.namespace, &key.name).await?;
         match live.filter(|it| uid(it) == uid(object)) {
             None => {
                 cache.gone(&key.namespace, &key.name, uid(object));
-                Ok(false)
+                Ok(None)
             }
-            // Somebody else removed the finalizer: the garbage collector sees to the rest.
-            Some(live) => Ok(live.metadata.deletion_timestamp.is_some() && has_finalizer(&live, ours)),
+            // Where it is not held, somebody else removed the finalizer: the garbage collector sees to the rest.
+            Some(live) => {
+                let is_held = live.metadata.deletion_timestamp.is_some() && has_finalizer(&live, ours);
+                Ok(is_held.then_some(then))
+            }
         }
     }
 
@@ -112,7 +114,7 @@ impl Grove {
     }
 
     /// All kinds at once; cliques after their pods. Collections of which a part is somebody else's are not deleted as a whole.
-    async fn delete_children<S: Metadata>(&self, set: &S) -> Result<(), Error> {
+    async fn delete_children<S: Metadata>(&self, set: &S, then: &Revision) -> Result<(), Error> {
         let (seen, owner) = (&self.seen, OwnerKey::of(set));
         let Key { namespace, name } = Key::of(set);
         let (namespace, name) = (namespace.as_str(), name.as_str());
@@ -125,22 +127,16 @@ impl Grove {
         // A clique whose pods are on their way out has nothing left to do but to go.
         let pods_then_cliques = async {
             let is_ours = |it: &PodView| it.owner().is_some_and(|it| ours.contains(&it));
-            self.delete_all(&seen.pods, namespace, &selector, &pods, is_ours).await?;
+            self.delete_all(&seen.pods, namespace, &selector, &pods, is_ours, Some(then)).await?;
             let is_ours = |it: &PodClique| ours.contains(&OwnerKey::of(it));
-            self.delete_all(&seen.cliques.cache, namespace, &selector, &cliques, is_ours).await
+            self.delete_all(&seen.cliques.cache, namespace, &selector, &cliques, is_ours, Some(then)).await
         };
         tokio::try_join!(
             pods_then_cliques,
-            self.delete_kind::<PodCliqueScalingGroup>(&seen.groups, namespace, &of_set, &selector, &owner),
-            self.delete_kind::<PodGang>(&seen.gangs, namespace, &of_set, &selector, &owner),
-            self.delete_kind::<HorizontalPodAutoscaler>(
-                &seen.autoscalers,
-                namespace,
-                &of_set,
-                &selector,
-                &owner
-            ),
-            self.delete_kind::<Service>(&seen.services, namespace, &of_set, &selector, &owner),
+            self.delete_kind(&seen.groups, namespace, &of_set, &selector, &owner, then),
+            self.delete_kind(&seen.gangs, namespace, &of_set, &selector, &owner, then),
+            self.delete_kind(&seen.autoscalers, namespace, &of_set, &selector, &owner, then),
+            self.delete_kind(&seen.services, namespace, &of_set, &selector, &owner, then),
         )?;
         Ok(())
     }
@@ -152,10 +148,11 @@ impl Grove {
         of_set: &str,
         selector: &str,
         owner: &OwnerKey,
+        then: &Revision,
     ) -> Result<(), Error> {
         let objects = kind.by_set.get(of_set);
         let is_ours = |it: &K| owner.controls(it.meta());
-        self.delete_all(&kind.cache, namespace, selector, &objects, is_ours).await
+        self.delete_all(&kind.cache, namespace, selector, &objects, is_ours, Some(then)).await
     }
 
     pub(super) async fn delete_group<G: Metadata>(&self, group: &G) -> Result<Outcome, Error> {
@@ -170,15 +167,15 @@ impl Grove {
             if !self.memory.collects(id, PATIENCE) {
                 return Ok(Outcome::After(PATIENCE));
             }
-            if !self.is_ending_live(&self.seen.groups.cache, group, finalizers::SCALING_GROUP).await? {
-                return Ok(Outcome::Done);
-            }
+            let held = self.still_ending(&self.seen.groups.cache, group, finalizers::SCALING_GROUP).await?;
+            let Some(then) = held else { return Ok(Outcome::Done) };
             let key = Key::of(group);
             let set = label(group.meta(), labels::PART_OF);
             let selector = group_selector(set.unwrap_or_default(), &key.name);
             let cliques = self.seen.cliques_by_group.get(&joined(&key.namespace, &key.name));
             let is_ours = |it: &PodClique| owner.controls(&it.metadata);
-            self.delete_all(&self.seen.cliques.cache, &key.namespace, &selector, &cliques, is_ours).await?;
+            let cache = &self.seen.cliques.cache;
+            self.delete_all(cache, &key.namespace, &selector, &cliques, is_ours, Some(&then)).await?;
             return Ok(Outcome::After(PATIENCE));
         }
         self.drop_finalizer(&self.seen.groups.cache, group, finalizers::SCALING_GROUP).await?;
@@ -197,12 +194,19 @@ impl Grove {
             let pods = self.seen.pods_by_clique.get(&joined(&key.namespace, &key.name));
             let owner = Some(OwnerKey::of(clique));
             let is_ours = |it: &PodView| it.owner() == owner;
-            if pods.len() > 1
-                && !self.is_ending_live(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?
-            {
-                return Ok(Outcome::Done);
-            }
-            self.delete_all(&self.seen.pods, &key.namespace, &selector, &pods, is_ours).await?;
+            // A single pod is deleted by its UID, for which nothing has to be known.
+            let then = if pods.len() > 1 {
+                let held =
+                    self.still_ending(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?;
+                if held.is_none() {
+                    return Ok(Outcome::Done);
+                }
+                held
+            } else {
+                None
+            };
+            let cache = &self.seen.pods;
+            self.delete_all(cache, &key.namespace, &selector, &pods, is_ours, then.as_ref()).await?;
         }
         self.drop_finalizer(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?;
         Ok(Outcome::Done)
@@ -217,7 +221,8 @@ impl Grove {
         })
     }
 
-    /// Deletes those of `objects`, which are all that `selector` selects, that are ours: in one request where all are.
+    /// Deletes those of `objects`, which are all that `selector` selects, that are ours: one by one, or where all are, and
+    /// it is known `when` their owner existed, in one request.
     async fn delete_all<K: Cached>(
         &self,
         cache: &Cache<K>,
@@ -225,16 +230,17 @@ impl Grove {
         selector: &str,
         objects: &[Arc<K>],
         is_ours: impl Fn(&K) -> bool,
+        when: Option<&Revision>,
     ) -> Result<(), Error> {
         let staying = |it: &&Arc<K>| it.meta().deletion_timestamp.is_none();
         let ours: Vec<_> = objects.iter().filter(staying).filter(|it| is_ours(it)).collect();
         let all_ours = objects.iter().all(|it| is_ours(it));
-        match ours.as_slice() {
-            [] => {}
-            [_, _, ..] if all_ours => {
-                self.writer.delete_collection::<K>(namespace, selector).await?;
+        match (ours.as_slice(), when) {
+            ([], _) => {}
+            ([_, _, ..], Some(then)) if all_ours => {
+                self.writer.delete_collection::<K>(namespace, selector, then).await?;
             }
-            some => {
+            (some, _) => {
                 for object in some {
                     let name = object.meta().name.as_deref().unwrap_or_default();
                     self.delete::<K>(cache, namespace, name, uid(object.as_ref())).await?;

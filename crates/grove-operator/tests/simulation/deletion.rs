@@ -85,7 +85,8 @@ async fn children_of_the_next_set_of_the_same_name_stay() {
     // From now on operators see what is there when they start, and then nothing for a long time.
     world.delay = |method, path| {
         let watches = path.contains("watch=");
-        let asks = method == Method::GET && path.contains("/podcliquesets/");
+        let asks =
+            method == Method::GET && path.contains("/podcliquesets?") && path.contains("metadata.name");
         if watches {
             Duration::from_mins(2)
         } else if asks || method == Method::DELETE {
@@ -117,6 +118,48 @@ async fn children_of_the_next_set_of_the_same_name_stay() {
     sleep(Duration::from_mins(5)).await;
     world.settle().await;
     assert_eq!(world.names("pods").len(), 11);
+}
+
+/// The pods of a clique are to be deleted, and the request is slow. Meanwhile another operator leads, somebody lets the clique
+/// go, and the next one of that name gets its first pods, which have the same labels. Those stay.
+#[tokio::test(start_paused = true)]
+async fn a_deletion_that_arrives_late_leaves_the_pods_of_the_next_clique() {
+    let mut world = World::new(4);
+    world.delay = |method, path| {
+        let collection = method == Method::DELETE && path.contains("/pods?");
+        Duration::from_secs(if collection { 5 } else { 0 })
+    };
+    world.start();
+    world.create(SETS, example(1));
+    world.settle().await;
+    let (clique, old) = (world.get(CLIQUES, "inf-0-fe"), world.names("pods"));
+    let is_of_clique = |pod: &Arc<Object>| {
+        pod.field("/metadata/labels/grove.io~1podclique").is_some_and(|it| it == "inf-0-fe")
+    };
+    world.delete(CLIQUES, "inf-0-fe");
+    sleep(Duration::from_secs(1)).await;
+
+    // The request is under way. It arrives, whatever becomes of who sent it.
+    world.kill();
+    world.delay = |_, _| Duration::ZERO;
+    let free = Action::Patch(PatchBody::Merge(json!({ "metadata": { "finalizers": null } })));
+    world.write(CLIQUES, NAMESPACE, "inf-0-fe", None, free).unwrap();
+    world.start();
+    sleep(Duration::from_secs(2)).await;
+    let next = world.get(CLIQUES, "inf-0-fe");
+    assert_ne!(next.uid(), clique.uid(), "the set has it again");
+    let first: Vec<String> = world
+        .list("pods")
+        .iter()
+        .filter(|it| is_of_clique(it) && !old.contains(&it.name().to_owned()))
+        .map(|it| it.name().to_owned())
+        .collect();
+    assert_eq!(first.len(), 2, "the next clique has pods before the request arrives");
+
+    world.settle().await;
+    let names = world.names("pods");
+    assert!(first.iter().all(|it| names.contains(it)), "{first:?} should be among {names:?}");
+    assert_eq!(names.len(), 11);
 }
 
 /// A set, a scaling group and a clique that cannot be decoded go when they are deleted, with all that they have.

@@ -13,10 +13,12 @@ use crate::{
     world::World,
 };
 
-/// Writes of the status of sets and scaling groups are refused.
+const GANGS: &str = "podgangs.scheduler.grove.io";
+
+/// Writes of the status of sets, scaling groups and gangs are refused.
 fn refuse_reports(world: &World) {
     world.server.before_write(|write: &WriteRequest| {
-        let is_report = [SETS, GROUPS].contains(&write.resource.id());
+        let is_report = [SETS, GROUPS, GANGS].contains(&write.resource.id());
         if is_report && write.subresource == Some(Subresource::Status) {
             return Fault::refuse(500, "InternalError", "etcd is full");
         }

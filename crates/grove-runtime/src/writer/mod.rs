@@ -1,5 +1,6 @@
 //! The only way in which controllers change the cluster. Knows verbs, and no policy.
 
+mod at;
 mod error;
 mod list;
 mod owned;
@@ -10,8 +11,8 @@ use std::fmt;
 
 use http::Request as HttpRequest;
 use kube::api::{
-    ApiResource, DeleteParams, DynamicObject, GetParams, ListParams, Patch, PatchParams, PostParams,
-    Preconditions, Request,
+    ApiResource, DeleteParams, DynamicObject, GetParams, Patch, PatchParams, PostParams, Preconditions,
+    Request,
 };
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
@@ -22,6 +23,7 @@ use crate::cache::Cached;
 use crate::object_name::is_path_segment;
 use crate::throttle::Lane;
 
+pub use at::Revision;
 pub use error::WriteError;
 pub use kube::api::PropagationPolicy as Propagation;
 pub use owned::OwnedWrites;
@@ -236,25 +238,6 @@ impl Writer {
         }
         let object = serde_json::from_value(answer);
         object.map(Deleted::Accepted).map_err(|error| what.failed(kube::Error::SerdeError(error)))
-    }
-
-    /// Deletes all objects of the kind that `label_selector` selects in `namespace`.
-    pub async fn delete_collection<V: Cached>(
-        &self,
-        namespace: &str,
-        label_selector: &str,
-    ) -> Result<(), WriteError> {
-        let collection = Collection::of::<V>(namespace);
-        let what = What::new(&collection, "delete collection of", label_selector);
-        let params = ListParams::default().labels(label_selector);
-        let request = collection.request().delete_collection(&DeleteParams::default(), &params);
-        let request = request.map_err(|error| what.unbuilt(error))?;
-        // The answer comes when all is deleted, and lists it: megabytes that nobody reads, and that are not even fetched.
-        self.client
-            .request_stream(self.in_its_lane(request))
-            .await
-            .map(drop)
-            .map_err(|error| what.failed(error))
     }
 
     /// The object as the server has it now, for when a write was refused because of it. `None` where there is none.

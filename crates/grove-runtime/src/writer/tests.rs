@@ -78,19 +78,31 @@ async fn patches_say_what_they_are() {
     );
 }
 
+/// What came between the look at an owner and the deletion of its children is not selected.
 #[tokio::test]
-async fn a_collection_is_deleted_whatever_the_answer_looks_like() {
-    let (result, line, _) = exchange(
-        |w| async move { w.delete_collection::<ConfigMap>("ns", "a=b,c in (d)").await },
-        200,
-        json!({"kind": "ConfigMapList", "items": 7}),
-    )
-    .await;
+async fn a_collection_is_deleted_as_it_was_when_an_object_was_read() {
+    let (client, mut calls) = mock::server();
+    let write = async move {
+        let (writer, resource) = (Writer::new(client, "grove"), ApiResource::erase::<ConfigMap>(&()));
+        let (owner, revision) = writer.get_at(&resource, "ns", "x").await.unwrap();
+        writer.delete_collection::<ConfigMap>("ns", "a=b,c in (d)", &revision).await.unwrap();
+        owner.map(|it| it.metadata.uid)
+    };
+    let task = tokio::spawn(write);
+    let read = calls.recv().await.unwrap();
+    assert_eq!(read.line(), "GET /api/v1/namespaces/ns/configmaps?&fieldSelector=metadata.name%3Dx");
+    read.answer(&json!({
+        "apiVersion": "v1", "kind": "ConfigMapList", "metadata": {"resourceVersion": "17"},
+        "items": [{"metadata": {"name": "x", "uid": "u", "resourceVersion": "9"}}],
+    }));
+    let delete = calls.recv().await.unwrap();
     assert_eq!(
-        line,
-        "DELETE /api/v1/namespaces/ns/configmaps?&labelSelector=a%3Db%2Cc+in+%28d%29 application/json"
+        delete.line(),
+        "DELETE /api/v1/namespaces/ns/configmaps?&labelSelector=a%3Db%2Cc+in+%28d%29&resourceVersion=17&resourceVersionMatch=Exact"
     );
-    result.unwrap();
+    // Whatever the answer looks like: it is not read.
+    delete.answer(&json!({"kind": "ConfigMapList", "items": 7}));
+    assert_eq!(task.await.unwrap(), Some(Some("u".to_owned())));
 }
 
 #[tokio::test]
