@@ -14,12 +14,14 @@ mod guards;
 mod layers;
 mod licences;
 mod metadata;
+mod named_tests;
 mod policy;
 #[cfg(test)]
 mod profiles;
 mod sizes;
 mod spdx;
 mod tracked;
+mod unsafe_code;
 mod words;
 
 use std::cell::OnceCell;
@@ -47,6 +49,8 @@ Commands:
   words  no tracked file names a path of somebody's machine
   features  every development build selects the same features, so that no crate is compiled twice
   guard-table  the table of guards fits the sources and docs/guards.md
+  named-tests  tests and scenarios that the documentation names exist
+  unsafe-code  no crate can contain unsafe code
   tidy   all of these
 
   guards [TEXT]  take each guard away (or those with TEXT in their title) in a copy, and see its test fail
@@ -66,11 +70,21 @@ enum Check {
     Words,
     Features,
     GuardTable,
+    NamedTests,
+    UnsafeCode,
 }
 
 impl Check {
-    const ALL: &[Self] =
-        &[Self::Deps, Self::Deny, Self::Sizes, Self::Words, Self::Features, Self::GuardTable];
+    const ALL: &[Self] = &[
+        Self::Deps,
+        Self::Deny,
+        Self::Sizes,
+        Self::Words,
+        Self::Features,
+        Self::GuardTable,
+        Self::NamedTests,
+        Self::UnsafeCode,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -80,6 +94,8 @@ impl Check {
             Self::Words => "words",
             Self::Features => "features",
             Self::GuardTable => "guard-table",
+            Self::NamedTests => "named-tests",
+            Self::UnsafeCode => "unsafe-code",
         }
     }
 }
@@ -212,6 +228,8 @@ impl Workspace {
             Check::Words => Ok(words::check(self.files()?)),
             Check::Features => features::check(&self.root),
             Check::GuardTable => guards::check(&self.root, self.files()?),
+            Check::NamedTests => Ok(named_tests::check(self.files()?)),
+            Check::UnsafeCode => unsafe_code::check(self.files()?),
         }
     }
 

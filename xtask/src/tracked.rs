@@ -14,6 +14,14 @@ pub(crate) struct TextFile {
     pub(crate) text: String,
 }
 
+impl TextFile {
+    /// Whether it has a function of that name, in any of its modules.
+    pub(crate) fn defines(&self, function: &str) -> bool {
+        let starts = |after: char| self.text.contains(&format!("fn {function}{after}"));
+        starts('(') || starts('<')
+    }
+}
+
 /// Reads every tracked text file below `root`. Anything but a git checkout is an error.
 pub(crate) fn load(root: &Path) -> Result<Vec<TextFile>, String> {
     let output = Command::new("git")
@@ -71,6 +79,14 @@ mod tests {
         assert_eq!(split(b"b c.rs\0a.rs\0a.rs\0").unwrap(), ["a.rs", "b c.rs"]);
         assert_eq!(split(b"").unwrap(), Vec::<String>::new());
         assert!(split(b"\xff\0").is_err());
+    }
+
+    #[test]
+    fn functions_are_found_by_their_whole_name() {
+        let text = "fn plain() {}\nasync fn generic<T>() {}\n// fn in_words\n".to_owned();
+        let file = TextFile { path: "a.rs".to_owned(), text };
+        assert!(file.defines("plain") && file.defines("generic"));
+        assert!(!file.defines("plai") && !file.defines("lain") && !file.defines("in_words"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) fn check(guards: &[Guard], files: &[TextFile]) -> Vec<Finding> {
         match files.iter().find(|it| it.path == guard.file) {
             None => find(format!("there is no file {}", guard.file)),
             Some(file) => {
-                if !defines(&file.text, &guard.function) {
+                if !file.defines(&guard.function) {
                     find(format!("{} has no function {}", guard.file, guard.function));
                 }
                 if let Some(Err(times)) = guard.mutation.as_ref().map(|it| it.apply(&file.text)) {
@@ -41,16 +41,11 @@ pub(crate) fn check(guards: &[Guard], files: &[TextFile]) -> Vec<Finding> {
     findings
 }
 
-fn defines(text: &str, function: &str) -> bool {
-    let starts = |after: char| text.contains(&format!("fn {function}{after}"));
-    starts('(') || starts('<')
-}
-
 /// Whether a test of that name is in its crate. Which module it is in is seen when it runs.
 fn exists(test: &Test, files: &[TextFile]) -> bool {
     let folder = format!("crates/{}/", test.suite.package);
     let (_, name) = test.path.rsplit_once("::").unwrap_or(("", &test.path));
-    files.iter().any(|it| it.path.starts_with(&folder) && defines(&it.text, name))
+    files.iter().any(|it| it.path.starts_with(&folder) && it.defines(name))
 }
 
 #[cfg(test)]
