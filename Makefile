@@ -77,7 +77,7 @@ guards-page: build-xtask ## Write the table of docs/guards.md from xtask/guards
 	@$(XTASK) guard-page
 
 .PHONY: lint
-lint: ## Format, clippy, documentation, dependency directions, licences, features, generated files, table of guards
+lint: ## Format, clippy, documentation, dependency directions, licences, features, generated files, table of guards, named tests, unsafe code
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
@@ -134,22 +134,28 @@ initc: ## Build the image of grove-initc alone
 	@$(MAKE) --no-print-directory image IMAGE=grove-initc
 
 # Each part puts files into $(RELEASE_FILES); the checksums come after all of them, of whatever is there.
-RELEASE_PARTS = release-program release-images release-crds
+RELEASE_PARTS = release-program release-images release-sbom release-chart release-crds release-changelog
 
 .PHONY: release
-release: build-release ## Build all that is shipped in target/release-files: programs, images, CRDs, checksums
+release: build-release ## Build all that is shipped in target/release-files: programs, images, bills of materials, chart, CRDs, changelog, checksums
 	@rm -rf $(RELEASE_FILES)
 	@mkdir -p $(RELEASE_FILES)
 	@for part in $(RELEASE_PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
 	@$(RELEASE) sums $(RELEASE_FILES)
 
-.PHONY: release-program release-images release-crds
+.PHONY: $(RELEASE_PARTS)
 release-program:
 	@$(RELEASE) program --arch "$(ARCH)" --folder $(RELEASE_FILES)
 release-images:
 	@$(RELEASE) image --out target/image --arch "$(ARCH)" --archive $(RELEASE_FILES)
+release-sbom:
+	@$(RELEASE) sbom --arch "$(ARCH)" --folder $(RELEASE_FILES)
+release-chart:
+	@$(RELEASE) chart --folder $(RELEASE_FILES)
 release-crds:
 	@cat crds/*.yaml > $(RELEASE_FILES)/grove-crds.yaml
+release-changelog:
+	@$(RELEASE) changelog --folder $(RELEASE_FILES)
 
 .PHONY: release-check
 release-check: ## Build all that is shipped from two clones, and compare every byte: GOALS="image IMAGE=grove-initc" for less
@@ -165,6 +171,8 @@ SCHEDULERS ?= kube,kai,volcano
 BACKENDS ?= plain
 ONLY ?=
 RETRY ?= 0
+PROMTOOL ?= promtool
+RULES = crates/grove/src/commands/manifests/monitoring/prometheus-rules
 
 .PHONY: up-real
 up-real: ## Likewise on a real control plane, which is compiled first: UP="--racks 16"
@@ -181,6 +189,13 @@ chart-check: ## Hold what helm renders of the chart against `grove manifests`; h
 	@helm="$(HELM)" && \
 		{ [ -n "$$helm" ] || helm=$$(SCHEDULERS=kube TOOLS=helm e2e/cluster/build | sed -n 's/^kubernetes=//p')/helm; } && \
 		HELM="$$helm" $(CARGO) test --workspace --locked --test manifests helm -- --ignored
+
+.PHONY: alerts-check
+alerts-check: ## Have promtool check the alert rules, and test them: PROMTOOL=FILE where it is not in the PATH
+	@command -v "$(PROMTOOL)" >/dev/null || \
+		{ echo "promtool is missing: install the package prometheus (apt-get install prometheus), or set PROMTOOL=FILE"; exit 2; }
+	@"$(PROMTOOL)" check rules $(RULES).yaml
+	@"$(PROMTOOL)" test rules $(RULES).test.yaml
 
 .PHONY: cluster-up
 cluster-up: build-e2e ## Start a real Kubernetes with simulated GPU racks: UP="--scheduler kai --racks 4"

@@ -11,13 +11,18 @@ use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use grove_release::{
     architecture::Architecture,
+    changelog, chart,
     compile::{self, Folders},
     folder,
     image::{self, Details, Files, Payload, layout, policy, read, unpack},
     program::Program,
     push::{self, credentials::Credentials, reference::Reference},
+    sbom,
     source::Source,
 };
+
+/// Of the workspace, and so of everything that is shipped.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Makes what is shipped, the same bytes from the same commit: programs, images and checksums.
 #[derive(Parser)]
@@ -55,6 +60,27 @@ enum Command {
         /// amd64 or arm64.
         #[arg(long, value_parser = Architecture::parse, default_value = env::consts::ARCH)]
         arch: Architecture,
+    },
+    /// Write bills of materials (CycloneDX) of the programs of a release.
+    Sbom {
+        /// Folder for `grove-linux-ARCH.cdx.json`, `grove-image-linux-ARCH.cdx.json` and `grove-initc-image-linux-ARCH.cdx.json`.
+        #[arg(long)]
+        folder: PathBuf,
+        /// amd64, arm64, or both with a comma between them.
+        #[arg(long, value_parser = Architecture::parse, value_delimiter = ',', default_value = env::consts::ARCH)]
+        arch: Vec<Architecture>,
+    },
+    /// Write the Helm chart as one file.
+    Chart {
+        /// Folder for `grove-VERSION.tgz`.
+        #[arg(long)]
+        folder: PathBuf,
+    },
+    /// Write what `CHANGELOG.md` says of this version.
+    Changelog {
+        /// Folder for `CHANGELOG.md`.
+        #[arg(long)]
+        folder: PathBuf,
     },
     /// Write the checksums of all files of a folder.
     Sums {
@@ -117,12 +143,39 @@ fn run(command: Command) -> Result<()> {
             say(&image.config.to_string_pretty()?);
             Ok(())
         }
+        Command::Sbom { folder, arch } => arch.into_iter().try_for_each(|it| sboms(&folder, it)),
+        Command::Chart { folder } => {
+            let source = Source::find(Path::new("."))?;
+            let (name, bytes) = chart::package(Path::new("charts/grove"), VERSION, source.seconds()?)?;
+            write(&folder.join(name), &bytes)
+        }
+        Command::Changelog { folder } => {
+            let text = fs::read_to_string("CHANGELOG.md").context("cannot read CHANGELOG.md")?;
+            let section = changelog::section(&text, VERSION)?;
+            write(&folder.join("CHANGELOG.md"), format!("{section}\n").as_bytes())
+        }
         Command::Sums { folder } => {
             let count = folder::write_sums(&folder)?;
             say(&format!("{}: {count} files", folder.join(folder::SUMS).display()));
             Ok(())
         }
     }
+}
+
+/// The bills of what a release has of an architecture, each beside what it is of.
+fn sboms(folder: &Path, architecture: Architecture) -> Result<()> {
+    let folders = Folders::find(Path::new("."))?;
+    let source = Source::find(&folders.root)?;
+    for (program, name) in [
+        (Program::CommandLine, "grove"),
+        (Program::Operator, "grove-image"),
+        (Program::Initc, "grove-initc-image"),
+    ] {
+        let bill = sbom::of(program, architecture, &folders, &source)?;
+        let path = folder.join(format!("{name}-linux-{}.cdx.json", architecture.name()));
+        write(&path, &serde_json::to_vec_pretty(&bill)?)?;
+    }
+    Ok(())
 }
 
 fn images(arguments: &ImageArguments) -> Result<()> {
@@ -162,7 +215,7 @@ fn image(
         program: program.binary(),
         title: program.title(),
         description: program.description(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
         revision: source.revision.clone(),
         seconds: source.seconds()?,
         created: source.created()?,
@@ -200,11 +253,15 @@ fn push_all(built: &[(Program, Files)], target: &Reference) -> Result<()> {
 
 fn write_program(path: &Path, bytes: &[u8]) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
+    write(path, bytes)?;
+    Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
     say(&format!("{}: {} bytes", path.display(), bytes.len()));
     Ok(())
 }

@@ -33,7 +33,7 @@ pub fn tar(details: &Details, licence: &[u8], program: &[u8]) -> Result<Vec<u8>>
 }
 
 /// Adds a file, or a folder if there is no content. Every field of the header is given here, and none taken from the machine.
-pub(super) fn append(
+pub(crate) fn append(
     archive: &mut Builder<Vec<u8>>,
     path: &str,
     content: Option<&[u8]>,
