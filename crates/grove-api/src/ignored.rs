@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    config::{Debugging, OperatorConfiguration},
+    config::OperatorConfiguration,
     constants::annotations::{MNNVL_GROUP, MNNVL_NONE},
     field::{Path, Warning},
     wire::PodCliqueSet,
@@ -38,7 +38,6 @@ const TABLE: &[Ignored] = &[
         effect: "no ComputeDomains are created",
         found: InConfiguration(|it| asked(it.network.auto_mnnvl_enabled, &["network", "autoMNNVLEnabled"])),
     },
-    Ignored { effect: "no profiles are served", found: InConfiguration(profiling) },
     Ignored { effect: "the operator always speaks JSON", found: InConfiguration(content_types) },
 ];
 
@@ -120,16 +119,6 @@ fn nvlink_groups(set: &PodCliqueSet) -> Vec<Path> {
     );
     let at = |it: Path| if it.segments().is_empty() { Path::of(&["metadata"]) } else { it };
     found.into_iter().map(|it| at(it).child("annotations").key(MNNVL_GROUP)).collect()
-}
-
-fn profiling(config: &OperatorConfiguration) -> Vec<Path> {
-    let (Some(debugging), default) = (&config.debugging, Debugging::default()) else { return Vec::new() };
-    let rows = [
-        ("enableProfiling", debugging.enable_profiling),
-        ("pprofBindHost", debugging.pprof_bind_host != default.pprof_bind_host),
-        ("pprofBindPort", debugging.pprof_bind_port != default.pprof_bind_port),
-    ];
-    rows.into_iter().filter(|it| it.1).map(|it| Path::of(&["debugging", it.0])).collect()
 }
 
 fn content_types(config: &OperatorConfiguration) -> Vec<Path> {

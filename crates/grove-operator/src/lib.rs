@@ -14,6 +14,7 @@ mod init_image;
 mod key;
 mod kueue;
 mod memory;
+mod metrics;
 mod process;
 pub mod rights;
 mod seen;
@@ -27,6 +28,7 @@ pub use self::{
     backends::{BackendMetrics, fit, tree_of},
     error::Error,
     key::Key,
+    metrics::OperatorMetrics,
     process::{MINIMUM_KUBERNETES, Options, RunError, run, run_until},
     seen::PodView,
     start::{Concurrency, Operator, RECONCILES_END, Settings, WRITES_END},

@@ -20,7 +20,7 @@ use grove_runtime::{
     health::{self, Checks},
     lead, leader,
     listener::{self, Limits, serve_routes},
-    shutdown, telemetry, version,
+    profiles, shutdown, telemetry, version,
 };
 use grove_scheduler::Registry;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
@@ -31,8 +31,8 @@ use tracing::{error, warn};
 
 use crate::{
     admission::{self, Authorizer, Desk},
-    backends::BackendMetrics,
     certificates::{self, Keeper, Lifetimes, Names, Served},
+    metrics::OperatorMetrics,
     start::{Concurrency, Operator, Settings},
 };
 
@@ -102,6 +102,7 @@ pub async fn run_until(
         asked.get().map_or(Err("the API server has not been reached yet".to_owned()), |it| it.synced())
     });
     let certificate: Arc<Served> = Arc::default();
+    metrics.register(|registry| certificate.register(registry));
     let asked = Arc::clone(&certificate);
     ready.add("webhooks", move || asked.ready(Timestamp::now()));
     // API servers are sent elsewhere before admission ends.
@@ -118,7 +119,8 @@ pub async fn run_until(
     let cluster = cluster_config(options.kubeconfig).await.map_err(RunError::Failed)?;
     let namespace = cluster.default_namespace.clone();
     let connection = &config.runtime_client_connection;
-    let throttle = Throttle::new(connection.qps, connection.burst, IN_FLIGHT);
+    let throttle =
+        Throttle::with_metrics(connection.qps, connection.burst, IN_FLIGHT, metrics.throttle.clone());
     let agent = format!("grove-operator/{}", env!("CARGO_PKG_VERSION"));
     let client = connect(cluster, &agent, throttle, metrics.requests.clone())
         .map_err(while_doing("connecting to the API server"))?;
@@ -141,14 +143,14 @@ pub async fn run_until(
         stop.clone(),
         metrics.events.clone(),
     );
-    let backend_metrics = metrics.register(BackendMetrics::register);
+    let operator_metrics = metrics.register(OperatorMetrics::register);
     let operator = Arc::new(Operator::new(
         leaders,
         events,
         settings(registry, &loaded, &namespace),
         &metrics.informers,
         &metrics.queues,
-        backend_metrics,
+        operator_metrics.clone(),
     ));
     started.get_or_init(|| Arc::clone(&operator));
     let (watching, token) = (Arc::clone(&operator), end.clone());
@@ -162,7 +164,7 @@ pub async fn run_until(
     let authorizer = account
         .map(|account| Authorizer::new(&own, &account, &config.authorizer.exempt_service_account_user_names));
     let knowledge = admission::Cluster::new(operator.grove(), client.clone(), &loaded);
-    let desk = Desk::new(Arc::new(knowledge), authorizer);
+    let desk = Desk::new(Arc::new(knowledge), authorizer).with_metrics(operator_metrics.admission);
     let limits = Limits::default();
     servers.spawn(admission::serve(webhooks, Arc::clone(&certificate) as _, desk, limits, stop.clone()));
     servers.spawn(certify(config, own, options.lifetimes, client.clone(), certificate, stop.clone()));
@@ -284,7 +286,7 @@ fn election(
     }))
 }
 
-/// Both servers listen before anything else happens: a port that is taken is found at once.
+/// All servers listen before anything else happens: a port that is taken is found at once.
 async fn serve(
     config: &OperatorConfiguration,
     metrics: &Metrics,
@@ -306,6 +308,13 @@ async fn serve(
         listener::bind(&server.bind_address, server.port).await.map_err(while_doing("server.metrics"))?;
     let routes = health::metrics_routes(metrics.clone(), token);
     servers.spawn(serve_routes(listener, "metrics", routes, limits, stop.clone()));
+    if let Some(server) = config.debugging.as_ref().filter(|it| it.enable_profiling) {
+        let listener = listener::bind(&server.pprof_bind_host, server.pprof_bind_port)
+            .await
+            .map_err(while_doing("debugging"))?;
+        let (limits, routes) = (profiles::limits(), profiles::routes(stop.clone()));
+        servers.spawn(serve_routes(listener, "profiles", routes, limits, stop.clone()));
+    }
     Ok(servers)
 }
 
@@ -345,7 +354,7 @@ fn format(format: LogFormat) -> telemetry::Format {
 #[cfg(test)]
 mod tests {
     use grove_api::{
-        config,
+        config::{self, Debugging},
         limits::{MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
     };
     use grove_scheduler::builtin::builtin;
@@ -353,12 +362,32 @@ mod tests {
 
     use super::*;
 
+    fn loaded(registry: &Registry) -> Loaded {
+        let config = json!({ "apiVersion": config::API_VERSION, "kind": config::KIND });
+        registry.with_known(|known| config::load(&config, known)).unwrap()
+    }
+
+    #[tokio::test]
+    async fn profiles_are_served_where_the_configuration_says_so() {
+        for (is_enabled, servers) in [(None, 2), (Some(false), 2), (Some(true), 3)] {
+            let mut config = loaded(&builtin()).config;
+            config.server.health_probes.port = 0;
+            config.server.metrics.port = 0;
+            config.debugging = is_enabled.map(|enable_profiling| Debugging {
+                enable_profiling,
+                pprof_bind_port: 0,
+                ..Debugging::default()
+            });
+            let stop = CancellationToken::new();
+            let running = serve(&config, &Metrics::new(), Checks::new(), Checks::new(), &stop).await.unwrap();
+            assert_eq!(running.len(), servers, "{is_enabled:?}");
+        }
+    }
+
     #[test]
     fn a_set_may_have_what_admission_takes() {
         let registry = builtin();
-        let config = json!({ "apiVersion": config::API_VERSION, "kind": config::KIND });
-        let loaded = registry.with_known(|known| config::load(&config, known)).unwrap();
-        let caps = settings(&registry, &loaded, "grove").caps;
+        let caps = settings(&registry, &loaded(&registry), "grove").caps;
         let expected = Caps { cliques: MAX_POD_CLIQUES_PER_SET, groups: MAX_SCALING_GROUPS_PER_SET };
         assert_eq!(caps, expected);
     }

@@ -28,11 +28,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::{
-    backends::{BackendMetrics, Backends, Epochs, Surroundings, supervise},
+    backends::{Backends, Epochs, Surroundings, supervise},
     controllers::{Grove, Leftover, Queues},
     error::Error,
     kueue::Kueue,
     memory::Memory,
+    metrics::OperatorMetrics,
     seen::{Seen, prune, prune_revision, prune_set},
     takeover::catch_up,
 };
@@ -108,7 +109,7 @@ impl Operator {
         settings: Settings,
         informers: &InformerMetrics,
         queues: &QueueMetrics,
-        metrics: BackendMetrics,
+        metrics: OperatorMetrics,
     ) -> Self {
         let (leave, leftovers) = mpsc::channel(LEFTOVERS);
         let grove = Arc::new(Grove {
@@ -190,7 +191,7 @@ impl Operator {
             client: self.client.clone(),
             namespace: self.namespace.clone(),
             informers: self.informers.clone(),
-            metrics: self.grove.metrics.clone(),
+            metrics: self.grove.metrics.backends.clone(),
             backends: Arc::clone(&self.grove.backends),
             changed: Arc::new(move |owner, what| {
                 if let Some(grove) = grove.upgrade() {

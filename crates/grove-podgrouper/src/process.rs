@@ -119,7 +119,7 @@ pub async fn run_until(
     let mut servers = serve(&options, &metrics, &started, &stop).await?;
     let cluster = cluster_config(options.kubeconfig.clone()).await.map_err(RunError::Failed)?;
     let namespace = leader::namespace(None, &cluster.default_namespace);
-    let throttle = Throttle::new(options.qps, options.burst, IN_FLIGHT);
+    let throttle = Throttle::with_metrics(options.qps, options.burst, IN_FLIGHT, metrics.throttle.clone());
     let agent = format!("grove-podgrouper/{}", env!("CARGO_PKG_VERSION"));
     let client = connect(cluster, &agent, throttle, metrics.requests.clone())
         .map_err(failed("connecting to the API server"))?;

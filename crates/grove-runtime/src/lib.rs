@@ -5,7 +5,7 @@
 //! * How to write: [`writer`], [`applier`] (whole sets of objects for an owner) and [`events`], through [`throttle`] and [`transport`].
 //! * How to ask where nobody answers at once: [`patience`].
 //! * What of a user's words may stand in a path: [`object_name`].
-//! * The process around it: [`leader`], [`listener`] (with [`bearer`]) for [`health`] and [`metrics`], [`telemetry`], [`version`], [`shutdown`].
+//! * The process around it: [`leader`], [`listener`] (with [`bearer`]) for [`health`], [`metrics`] and [`profiles`], [`telemetry`], [`version`], [`shutdown`].
 //!
 //! Clocks are tokio's, so that tests can pause them. Nothing here sleeps in order to wait for something else.
 
@@ -25,6 +25,7 @@ mod mock;
 pub mod object_name;
 pub mod patience;
 mod process;
+pub mod profiles;
 pub mod queue;
 mod round_robin;
 mod scrape;
@@ -32,6 +33,7 @@ pub mod shutdown;
 pub mod telemetry;
 pub mod throttle;
 pub mod transport;
+mod unfinished;
 pub mod version;
 pub mod workers;
 pub mod writer;
@@ -46,7 +48,7 @@ pub use metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, Re
 pub use patience::patiently;
 pub use queue::{Queue, QueueKey, Switch};
 pub use telemetry::Metrics;
-pub use throttle::{Lane, Throttle};
+pub use throttle::{Lane, Throttle, ThrottleMetrics};
 pub use transport::{ConnectError, cluster_config, connect};
 pub use workers::{Failure, Outcome, work};
-pub use writer::{Delete, Deleted, OwnedWrites, Propagation, WriteError, Writer};
+pub use writer::{Delete, Deleted, OwnedWrites, Propagation, Revision, WriteError, Writer};

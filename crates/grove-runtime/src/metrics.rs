@@ -3,6 +3,8 @@
 //! They carry the names that client-go and controller-runtime use, so that existing dashboards work. The registry
 //! appends `_total` to counters itself. Labels are closed sets: never an object's name.
 
+mod queues;
+
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -14,25 +16,12 @@ use prometheus_client::registry::Registry;
 
 use crate::cache::ContactAges;
 
+pub(crate) use queues::OneQueueMetrics;
+pub use queues::QueueMetrics;
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Kind {
     kind: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Name {
-    name: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Controller {
-    controller: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ControllerResult {
-    controller: &'static str,
-    result: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -53,7 +42,7 @@ struct Lease {
 
 /// Bucket boundaries of a histogram, as a value that a [`Family`] can hold.
 #[derive(Clone, Copy, Debug)]
-enum Buckets {
+pub(crate) enum Buckets {
     /// client-go's for queues: 10 ns to 1000 s.
     Queue,
     /// controller-runtime's for reconciles and client-go's for requests, roughly: 5 ms to 60 s.
@@ -71,7 +60,7 @@ impl MetricConstructor<Histogram> for Buckets {
     }
 }
 
-type Histograms<L> = Family<L, Histogram, Buckets>;
+pub(crate) type Histograms<L> = Family<L, Histogram, Buckets>;
 
 /// Metrics of all informers.
 #[derive(Clone, Debug, Default)]
@@ -128,92 +117,6 @@ impl KindMetrics {
     #[cfg(test)]
     pub(crate) fn count_of_restarts(&self) -> u64 {
         self.restarts.get()
-    }
-}
-
-/// Metrics of all queues and of the workers that serve them.
-#[derive(Clone, Debug)]
-pub struct QueueMetrics {
-    depth: Family<Name, Gauge>,
-    adds: Family<Name, Counter>,
-    retries: Family<Name, Counter>,
-    queued: Histograms<Name>,
-    worked: Histograms<Name>,
-    reconciles: Family<ControllerResult, Counter>,
-    errors: Family<Controller, Counter>,
-    panics: Family<Controller, Counter>,
-    times: Histograms<Controller>,
-}
-
-impl Default for QueueMetrics {
-    fn default() -> Self {
-        Self {
-            depth: Family::default(),
-            adds: Family::default(),
-            retries: Family::default(),
-            queued: Family::new_with_constructor(Buckets::Queue),
-            worked: Family::new_with_constructor(Buckets::Queue),
-            reconciles: Family::default(),
-            errors: Family::default(),
-            panics: Family::default(),
-            times: Family::new_with_constructor(Buckets::Work),
-        }
-    }
-}
-
-impl QueueMetrics {
-    /// Adds the metrics to `registry`.
-    pub fn register(registry: &mut Registry) -> Self {
-        let metrics = Self::default();
-        let Self { depth, adds, retries, queued, worked, reconciles, errors, panics, times } =
-            metrics.clone();
-        registry.register("workqueue_depth", "Keys that wait for a worker", depth);
-        registry.register("workqueue_adds", "Keys that were queued", adds);
-        registry.register("workqueue_retries", "Keys that were queued again after a failure", retries);
-        registry.register("workqueue_queue_duration_seconds", "How long keys waited for a worker", queued);
-        registry.register("workqueue_work_duration_seconds", "How long a worker had a key", worked);
-        registry.register("controller_runtime_reconcile", "Reconciles by result", reconciles);
-        registry.register("controller_runtime_reconcile_errors", "Reconciles that failed", errors);
-        registry.register("controller_runtime_reconcile_panics", "Reconciles that panicked", panics);
-        registry.register("controller_runtime_reconcile_time_seconds", "How long reconciles took", times);
-        metrics
-    }
-
-    pub(crate) fn of_queue(&self, name: &'static str) -> OneQueueMetrics {
-        let (label, controller) = (Name { name }, Controller { controller: name });
-        OneQueueMetrics {
-            name,
-            depth: self.depth.get_or_create_owned(&label),
-            adds: self.adds.get_or_create_owned(&label),
-            retries: self.retries.get_or_create_owned(&label),
-            queued: self.queued.get_or_create_owned(&label),
-            worked: self.worked.get_or_create_owned(&label),
-            reconciles: self.reconciles.clone(),
-            errors: self.errors.get_or_create_owned(&controller),
-            panics: self.panics.get_or_create_owned(&controller),
-            times: self.times.get_or_create_owned(&controller),
-        }
-    }
-}
-
-/// Metrics of one queue and its workers.
-#[derive(Clone, Debug)]
-pub(crate) struct OneQueueMetrics {
-    name: &'static str,
-    pub(crate) depth: Gauge,
-    pub(crate) adds: Counter,
-    pub(crate) retries: Counter,
-    pub(crate) queued: Histogram,
-    pub(crate) worked: Histogram,
-    reconciles: Family<ControllerResult, Counter>,
-    pub(crate) errors: Counter,
-    pub(crate) panics: Counter,
-    pub(crate) times: Histogram,
-}
-
-impl OneQueueMetrics {
-    pub(crate) fn reconciled(&self, result: &'static str) {
-        self.reconciles.get_or_create(&ControllerResult { controller: self.name, result }).inc();
     }
 }
 
@@ -322,6 +225,9 @@ mod tests {
         queues.adds.inc();
         queues.queued.observe(0.1);
         queues.reconciled("success");
+        queues.workers(4);
+        let _active = queues.begin();
+        drop(queues.begin());
         InformerMetrics::register(&mut registry).of_kind("Pod").objects(3);
         RequestMetrics::register(&mut registry).answered("GET", "200", Duration::from_millis(1));
         let mut text = String::new();
@@ -333,6 +239,8 @@ mod tests {
             "workqueue_queue_duration_seconds_count{name=\"cliques\"} 1",
             "workqueue_work_duration_seconds_count{name=\"cliques\"} 0",
             "controller_runtime_reconcile_total{controller=\"cliques\",result=\"success\"} 1",
+            "controller_runtime_active_workers{controller=\"cliques\"} 1",
+            "controller_runtime_max_concurrent_reconciles{controller=\"cliques\"} 4",
             "controller_runtime_reconcile_errors_total{controller=\"cliques\"} 0",
             "controller_runtime_reconcile_panics_total{controller=\"cliques\"} 0",
             "informer_objects{kind=\"Pod\"} 3",

@@ -13,6 +13,7 @@ use tracing_subscriber::fmt as log;
 
 use crate::metrics::{EventMetrics, InformerMetrics, LeaderMetrics, QueueMetrics, RequestMetrics};
 use crate::process::ProcessCollector;
+use crate::throttle::ThrottleMetrics;
 
 /// Logs the whole answer of a server where it cannot be decoded, as a warning: nothing below an error.
 const INDISCREET: &str = "kube_client";
@@ -112,6 +113,8 @@ pub struct Metrics {
     pub queues: QueueMetrics,
     /// Of requests to the API server.
     pub requests: RequestMetrics,
+    /// Of the throttle before them.
+    pub throttle: ThrottleMetrics,
     /// Of published Events.
     pub events: EventMetrics,
     /// Of the leader election.
@@ -129,6 +132,7 @@ impl Metrics {
             informers: InformerMetrics::register(&mut registry),
             queues: QueueMetrics::register(&mut registry),
             requests: RequestMetrics::register(&mut registry),
+            throttle: ThrottleMetrics::register(&mut registry),
             events: EventMetrics::register(&mut registry),
             leader: LeaderMetrics::register(&mut registry),
             registry: Arc::new(RwLock::new(registry)),

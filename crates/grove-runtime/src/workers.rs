@@ -47,12 +47,14 @@ where
     Fut: Future<Output = Result<Outcome, E>> + Send + 'static,
     E: Failure,
 {
+    queue.metrics().workers(workers.max(1));
     let handler = Arc::new(handler);
     let mut running = JoinSet::new();
     for _ in 0..workers.max(1) {
         let (queue, handler, aborted) = (queue.clone(), handler.clone(), queue.aborted());
         running.spawn(async move {
             while let Some(key) = queue.next().await {
+                let _active = queue.metrics().begin();
                 let started = Instant::now();
                 let running = run(queue.name(), &*handler, key.clone(), deadline);
                 let Some(end) = aborted.run_until_cancelled(running).await else {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use grove_api::config;
-use grove_operator::{BackendMetrics, Caps, Concurrency, Operator, Patience, Settings};
+use grove_operator::{Caps, Concurrency, Operator, OperatorMetrics, Patience, Settings};
 use grove_runtime::{Events, InformerMetrics, QueueMetrics, Term};
 use grove_scheduler::builtin::builtin;
 use k8s_openapi::jiff::SignedDuration;
@@ -52,7 +52,7 @@ pub(crate) fn start(
         clock: clock::operator_now,
     };
     let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());
-    let metrics = BackendMetrics::default();
+    let metrics = OperatorMetrics::default();
     let operator = Arc::new(Operator::new(client, Events::none(), settings, &informers, &queues, metrics));
     let mut tasks = JoinSet::new();
     let watching = Arc::clone(&operator);

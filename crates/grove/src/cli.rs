@@ -12,6 +12,7 @@ use grove_scheduler::Registry;
 
 use crate::commands::{
     backends::Backends,
+    bundle::Bundle,
     completions::Completions,
     config::ConfigCommand,
     crds::Crds,
@@ -64,6 +65,7 @@ enum Command {
     Group(GroupCommand),
     Backends(Backends),
     Topology(Topology),
+    Bundle(Bundle),
     #[cfg(feature = "sandbox")]
     Tour(TourCommand),
     #[cfg(feature = "sandbox")]
@@ -93,6 +95,7 @@ impl Cli {
             Command::Group(command) => command.run(&hub),
             Command::Backends(command) => command.run(registry),
             Command::Topology(command) => command.run(),
+            Command::Bundle(command) => command.run(registry),
             #[cfg(feature = "sandbox")]
             Command::Tour(command) => command.run(registry, &hub),
             #[cfg(feature = "sandbox")]

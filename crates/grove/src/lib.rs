@@ -14,6 +14,7 @@ mod input;
 #[cfg(feature = "sandbox")]
 mod local;
 mod printer;
+mod program;
 #[cfg(feature = "sandbox")]
 pub mod tour;
 #[cfg(feature = "sandbox")]
@@ -21,7 +22,6 @@ pub mod view;
 
 use std::{io, process::ExitCode};
 
-use clap::Parser;
 use grove_podgrouper::Hub;
 use grove_scheduler::Registry;
 
@@ -32,12 +32,12 @@ pub fn run(registry: &Registry) -> ExitCode {
 
 /// Likewise, with these plugins of the pod grouper.
 pub fn run_with(registry: &Registry, hub: Hub) -> ExitCode {
-    match cli::Cli::parse().run(registry, hub) {
+    match program::arguments().run(registry, hub) {
         Ok(outcome) => outcome.into(),
         // Whoever reads us has read enough (`grove crds | head`).
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("grove: {error}");
+            program::complain(format_args!("{error}"));
             cli::Outcome::Unusable.into()
         }
     }

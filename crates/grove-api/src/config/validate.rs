@@ -128,6 +128,8 @@ fn listeners(config: &OperatorConfiguration, findings: &mut Findings) {
 
 /// Whether two servers on one port would get in each other's way.
 fn overlap(left: &str, right: &str) -> bool {
+    // That is where the operator listens for this name.
+    let [left, right] = [left, right].map(|it| if it == "localhost" { "127.0.0.1" } else { it });
     let everywhere = |address: &str| address.is_empty() || address.parse() == Ok(IpAddr::from([0u16; 8]));
     let every_v4 = |address: &str| address.parse() == Ok(IpAddr::from([0u8; 4]));
     let v6_only = |address: &str| address.parse().is_ok_and(|it: IpAddr| it.is_ipv6());
@@ -150,6 +152,8 @@ mod tests {
             ("::", "127.0.0.1", true),
             ("0.0.0.0", "127.0.0.1", true),
             ("0.0.0.0", "localhost", true),
+            ("127.0.0.1", "localhost", true),
+            ("::1", "localhost", false),
             ("0.0.0.0", "::1", false),
             ("127.0.0.1", "127.0.0.1", true),
             ("127.0.0.1", "127.0.0.2", false),

@@ -14,6 +14,7 @@ use super::{
     defaulting::default_set,
     knowledge::{Knowledge, Snapshot},
     live::{LiveTopology, Lookup, unknown_topology},
+    metrics::AdmissionMetrics,
     review::{Kind, Request, decode},
     scaling::scale,
     validation::validate,
@@ -25,12 +26,15 @@ use super::{
 pub struct Desk {
     knowledge: Arc<dyn Knowledge>,
     authorizer: Option<Authorizer>,
+    metrics: AdmissionMetrics,
 }
 
 /// The answer to a body: a status of HTTP, and what is sent.
 pub(super) struct Answer {
     pub(super) code: StatusCode,
     pub(super) body: Vec<u8>,
+    /// Kinds of findings for which the request is denied.
+    pub(super) rules: Vec<&'static str>,
 }
 
 /// What becomes of a body.
@@ -54,7 +58,17 @@ pub(super) struct Doubt {
 impl Desk {
     /// A desk that knows the cluster by `knowledge`; without an authorizer its path is not served.
     pub fn new(knowledge: Arc<dyn Knowledge>, authorizer: Option<Authorizer>) -> Self {
-        Self { knowledge, authorizer }
+        Self { knowledge, authorizer, metrics: AdmissionMetrics::default() }
+    }
+
+    /// Likewise; `metrics` learn what it answers.
+    #[must_use]
+    pub fn with_metrics(self, metrics: AdmissionMetrics) -> Self {
+        Self { metrics, ..self }
+    }
+
+    pub(super) fn metrics(&self) -> &AdmissionMetrics {
+        &self.metrics
     }
 
     /// Whether something is served there.
@@ -67,7 +81,8 @@ impl Desk {
         let request = match decode(body) {
             Ok(request) => request,
             Err(text) => {
-                return Reply::Answer(Answer { code: StatusCode::BAD_REQUEST, body: text.into_bytes() });
+                let (code, body) = (StatusCode::BAD_REQUEST, text.into_bytes());
+                return Reply::Answer(Answer { code, body, rules: Vec::new() });
             }
         };
         let judged = catch_unwind(AssertUnwindSafe(|| {
@@ -126,7 +141,7 @@ fn answered(path: &str, request: &Request, verdict: &Verdict) -> Answer {
     let (kind, name, namespace) = (&request.kind.kind, &request.name, &request.namespace);
     debug!(path, kind, namespace, name, allowed = verdict.denial.is_none(), "admission");
     let body = serde_json::to_vec(&verdict.to_review(&request.uid)).unwrap_or_default();
-    Answer { code: StatusCode::OK, body }
+    Answer { code: StatusCode::OK, body, rules: verdict.rules() }
 }
 
 fn panicked(path: &str, request: &Request) -> Verdict {

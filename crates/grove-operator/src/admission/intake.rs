@@ -7,7 +7,11 @@ use grove_runtime::listener::{Connection, Limits, Phase};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+use tokio::{
+    sync::Semaphore,
+    task::spawn_blocking,
+    time::{Instant, timeout},
+};
 use tracing::warn;
 
 use super::{
@@ -50,11 +54,18 @@ impl Intake {
         connection: Arc<Connection>,
         request: Request<Incoming>,
     ) -> Response<Full<Bytes>> {
+        let started = Instant::now();
         connection.enter(Phase::Receiving);
         let path = request.uri().path().to_owned();
         let answer = self.answer(&connection, &path, request).await;
+        let code = match &answer {
+            Ok(answer) => answer.code,
+            Err(Refusal(code, _)) => *code,
+        };
+        let rules = answer.as_ref().map(|it| it.rules.as_slice()).unwrap_or_default();
+        self.desk.metrics().answered(&path, code, rules, started.elapsed());
         match answer {
-            Ok(Answer { code, body }) => response(code, "application/json", body),
+            Ok(Answer { code, body, .. }) => response(code, "application/json", body),
             Err(Refusal(code, text)) => {
                 warn!(path, code = code.as_u16(), "{text}");
                 let mut response = response(code, "text/plain; charset=utf-8", text.into_bytes());

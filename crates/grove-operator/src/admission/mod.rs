@@ -3,7 +3,7 @@
 //! In the order data flows: `server` accepts connections, bounded by [`grove_runtime::listener`]; `intake` reads a review within
 //! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
 //! functions of the request and of `knowledge`; `scaling` is about the replicas of cliques and groups; `scheduling` is what a
-//! set's scheduler adds; `verdict` is the answer. No handler asks the API server; before a set is refused for a topology that
+//! set's scheduler adds; `verdict` is the answer, and `metrics` counts it. No handler asks the API server; before a set is refused for a topology that
 //! is in no cache, `intake` does (`live`), and the handler judges again.
 
 mod authorizer;
@@ -12,6 +12,7 @@ mod desk;
 mod intake;
 mod knowledge;
 mod live;
+mod metrics;
 mod review;
 mod scaling;
 mod scheduling;
@@ -29,6 +30,7 @@ pub use self::{
     desk::Desk,
     knowledge::{Knowledge, Owner, Snapshot},
     live::{LiveTopology, Lookup},
+    metrics::AdmissionMetrics,
     review::{Operation, Request},
     scaling::{Scaled, ScaledSet},
     scheduling::Scheduling,

@@ -1,5 +1,7 @@
 //! The answer: yes, with a patch and warnings; or no, with the reasons.
 
+use std::collections::BTreeSet;
+
 use grove_api::field::{Error, ErrorKind};
 use http::StatusCode;
 use json_patch::Patch;
@@ -59,6 +61,16 @@ impl Verdict {
         Self { denial: Some(denial), ..Self::default() }
     }
 
+    /// Kinds of what it is refused for, each once; none where it is allowed.
+    pub(super) fn rules(&self) -> Vec<&'static str> {
+        let Some(denial) = &self.denial else { return Vec::new() };
+        if denial.errors.is_empty() {
+            return vec![denial.reason()];
+        }
+        let kinds: BTreeSet<&'static str> = denial.errors.iter().map(|it| rule(it.kind)).collect();
+        kinds.into_iter().collect()
+    }
+
     /// The AdmissionReview that is sent back.
     pub(super) fn to_review(&self, uid: &str) -> Value {
         let mut response = json!({ "uid": uid, "allowed": self.denial.is_none() });
@@ -77,18 +89,22 @@ impl Verdict {
 }
 
 impl Denial {
-    fn to_status(&self) -> Value {
-        let reason = match self.code {
+    /// Kubernetes' word for the code.
+    fn reason(&self) -> &'static str {
+        match self.code {
             400 => "BadRequest",
             403 => "Forbidden",
             503 => "ServiceUnavailable",
             504 => "Timeout",
             _ => "InternalError",
-        };
+        }
+    }
+
+    fn to_status(&self) -> Value {
         let mut status = json!({
             "status": "Failure",
             "code": self.code,
-            "reason": reason,
+            "reason": self.reason(),
             "message": self.message,
         });
         if !self.errors.is_empty() {
@@ -101,7 +117,12 @@ impl Denial {
 
 /// A finding as machines read it.
 fn cause(error: &Error) -> Value {
-    let reason = match error.kind {
+    json!({ "reason": rule(error.kind), "field": error.path.to_string(), "message": error.message() })
+}
+
+/// Kubernetes' word for the kind of a finding.
+fn rule(kind: ErrorKind) -> &'static str {
+    match kind {
         ErrorKind::Required => "FieldValueRequired",
         ErrorKind::Invalid | ErrorKind::Unknown => "FieldValueInvalid",
         ErrorKind::NotSupported => "FieldValueNotSupported",
@@ -111,6 +132,5 @@ fn cause(error: &Error) -> Value {
         ErrorKind::TooLong => "FieldValueTooLong",
         ErrorKind::TooMany => "FieldValueTooMany",
         ErrorKind::TypeInvalid => "FieldValueTypeInvalid",
-    };
-    json!({ "reason": reason, "field": error.path.to_string(), "message": error.message() })
+    }
 }

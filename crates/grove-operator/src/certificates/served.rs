@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 use parking_lot::RwLock;
+use prometheus_client::{metrics::gauge::Gauge, registry::Registry};
 use rustls::{
     server::{ClientHello, ResolvesServerCert},
     sign::CertifiedKey,
@@ -17,6 +18,8 @@ pub struct Served {
     current: RwLock<Result<Current, String>>,
     /// Why clients do not trust it yet, where that is ours to see to.
     distrust: RwLock<Option<String>>,
+    /// When the certificate in use runs out; 0 while there is none.
+    expiry: Gauge,
 }
 
 #[derive(Clone, Debug)]
@@ -28,15 +31,25 @@ struct Current {
 impl Default for Served {
     fn default() -> Self {
         let current = RwLock::new(Err("there is no certificate yet".to_owned()));
-        Self { current, distrust: RwLock::default() }
+        Self { current, distrust: RwLock::default(), expiry: Gauge::default() }
     }
 }
 
 impl Served {
+    /// Adds what is to be known of the certificate in use to `registry`.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "grove_webhook_certificate_expiration_timestamp_seconds",
+            "When the webhook certificate in use expires, in seconds since the epoch; 0 while there is none",
+            self.expiry.clone(),
+        );
+    }
+
     /// Uses these from now on. What was in use stays where they cannot be used.
     pub fn load(&self, certificate: &[u8], key: &[u8]) -> Result<(), String> {
         let current =
             Current { key: certified("tls.key", certificate, key)?, validity: validity(certificate)? };
+        self.expiry.set(current.validity.until.as_second());
         *self.current.write() = Ok(current);
         Ok(())
     }

@@ -189,14 +189,17 @@ impl Grove {
             .unless_stopping(victims.to_vec())
             .map(|victim| async move {
                 let result = self.delete(&self.seen.pods, namespace, &victim.name, &victim.uid).await;
-                (victim.name, result)
+                (victim, result)
             })
             .buffer_unordered(IN_FLIGHT);
         let mut names = Vec::new();
         let mut failed = None;
-        while let Some((name, result)) = deletions.next().await {
+        while let Some((victim, result)) = deletions.next().await {
             match result {
-                Ok(()) => names.push(name),
+                Ok(()) => {
+                    self.metrics.pods.deleted(victim.why);
+                    names.push(victim.name);
+                }
                 Err(error) => {
                     failed.get_or_insert(error);
                 }

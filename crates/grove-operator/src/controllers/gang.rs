@@ -151,6 +151,7 @@ impl Grove {
                 // Pods wait for this one; other statuses can wait for it.
                 self.patch_status(&self.seen.gangs.cache, Some(Lane::Change), key.clone(), patch).await?;
                 self.memory.status_written(uid(read.gang.as_ref()));
+                self.count_stages(&read.set, &read.gang, &status);
                 info!(gang = ?key, "all pods exist");
             } else if plan.ungate.is_empty() {
                 return Ok(Outcome::Done);

@@ -9,8 +9,10 @@ mod clique;
 mod deletion;
 mod dry_run;
 mod gang;
+mod gang_stages;
 mod group;
 mod growth;
+mod metrics;
 mod node_loss;
 mod nodes;
 mod observe;
@@ -47,11 +49,12 @@ use grove_runtime::{Events, History, Outcome, OwnedWrites, Queue, Switch, Writer
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
-pub(crate) use self::scheduling::Leftover;
+pub(crate) use self::{gang_stages::GangMetrics, metrics::PodMetrics, scheduling::Leftover};
 use crate::{
-    backends::{BackendMetrics, Backends},
+    backends::Backends,
     key::{Key, StatusKey},
     memory::Memory,
+    metrics::OperatorMetrics,
     seen::Seen,
 };
 
@@ -136,7 +139,7 @@ pub(crate) struct Grove {
     pub(crate) stopping: AtomicBool,
     pub(crate) events: Events,
     pub(crate) backends: Arc<Backends>,
-    pub(crate) metrics: BackendMetrics,
+    pub(crate) metrics: OperatorMetrics,
     /// Takes what gangs leave behind, while somebody clears it away.
     pub(crate) leftovers: mpsc::Sender<Leftover>,
     /// Image of the init container of pods that start in order.

@@ -82,6 +82,7 @@ impl Grove {
                 self.tell(clique, EventKind::Warning, POD_DELETE_FAILED, "RemovePod", note);
                 return Err(error.into());
             }
+            self.metrics.pods.forced();
             let note = format!("force-deleted {}: its node is lost", pod.name);
             self.tell(clique, EventKind::Warning, POD_REMOVED, "RemovePod", note);
         }

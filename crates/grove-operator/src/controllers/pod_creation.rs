@@ -131,7 +131,12 @@ impl Grove {
     pub(super) fn prepare(&self, outfitter: &Outfitter, pods: &mut [Pod]) -> Result<(), String> {
         let started = Instant::now();
         let result = pods.iter_mut().try_for_each(|pod| outfitter.prepare(pod));
-        self.metrics.operated(outfitter.backend(), Operation::Mutate, result.is_ok(), started.elapsed());
+        self.metrics.backends.operated(
+            outfitter.backend(),
+            Operation::Mutate,
+            result.is_ok(),
+            started.elapsed(),
+        );
         result
     }
 }

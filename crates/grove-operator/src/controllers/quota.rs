@@ -194,7 +194,10 @@ impl Grove {
             let (mut names, mut failed) = (Vec::new(), None);
             while let Some((name, result)) = deletions.next().await {
                 match result {
-                    Ok(()) => names.push(name),
+                    Ok(()) => {
+                        self.metrics.pods.released();
+                        names.push(name);
+                    }
                     // It has changed: the next plan sees as what.
                     Err(error) if error.is_conflict() => {}
                     Err(error) => {

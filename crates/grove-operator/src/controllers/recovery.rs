@@ -112,6 +112,7 @@ impl Grove {
         };
         match failed {
             None => {
+                self.metrics.pods.restarted(restart);
                 let note = format!("{} is restarted ({}): {}", restart.unit, restart.reason, restart.words);
                 self.tell(set, EventKind::Normal, done, "Restart", note);
             }

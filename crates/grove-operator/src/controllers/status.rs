@@ -173,7 +173,12 @@ impl Grove {
         let seen = GangSeen { told: read.told_in_words(), words, ..seen };
         let new = status::gang(&seen, false, self.now());
         let mode = mode(seen.context.set);
-        self.write_status(&self.seen.gangs.cache, seen.gang, seen.gang.status.as_ref(), &new, mode).await
+        let (cache, written) = (&self.seen.gangs.cache, seen.gang.status.as_ref());
+        let outcome = self.write_status(cache, seen.gang, written, &new, mode).await?;
+        if outcome == Outcome::Done {
+            self.count_stages(seen.context.set, seen.gang, &new);
+        }
+        Ok(outcome)
     }
 
     async fn report_set(&self, key: &Key) -> Result<Outcome, Error> {

@@ -60,8 +60,8 @@ pub(super) const TABLE: &[Row] = &[
         Feature::Workloads,
         GROUP,
         &["podcliquesets"],
-        &["get", "list", "watch", "patch"],
-        "sets are watched; a patch sets and removes our finalizer; one is read before everything of it is deleted",
+        &["list", "watch", "patch"],
+        "sets are watched; a patch sets and removes our finalizer; one is listed by name before everything of it is deleted",
     ),
     everywhere(
         Feature::Workloads,

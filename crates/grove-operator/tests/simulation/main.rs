@@ -25,6 +25,7 @@ mod herds;
 mod hosts;
 mod hyper_nodes;
 mod kills;
+mod metrics;
 mod node_loss;
 mod passed_over;
 mod paused;

@@ -139,6 +139,9 @@ async fn a_pod_on_a_silent_node_is_replaced_after_a_while_and_removed_in_the_end
     world.settle().await;
     only_moved(&before, &world, &node);
     assert_eq!((created(&world), noted(&world), is_told(&world)), (made + 1, Value::Null, false));
+    for line in ["grove_pods_deleted_total{reason=\"NodeLost\"} 1", "grove_pods_force_deleted_total 1"] {
+        assert!(world.metrics().lines().any(|it| it == line), "{line}");
+    }
     an_hour_without_writes(&world).await;
 }
 

@@ -7,7 +7,7 @@ use grove_apiserver::{
     Action, Answer, ApiServer, DeleteOptions, Failure, Object, PatchBody, Resources, Subresource,
     WriteRequest, run_collector,
 };
-use grove_operator::{BackendMetrics, Caps, Concurrency, Operator, Settings};
+use grove_operator::{Caps, Concurrency, Operator, OperatorMetrics, Settings};
 use grove_plan::node_loss::Patience;
 use grove_runtime::{Events, Metrics, Term, Writer};
 use grove_scheduler::{Registry, builtin::builtin};
@@ -219,8 +219,8 @@ impl World {
         } else {
             Events::none()
         };
-        let backends = BackendMetrics::default();
-        Arc::new(Operator::new(client, events, settings, &metrics.informers, &metrics.queues, backends))
+        let own = metrics.register(OperatorMetrics::register);
+        Arc::new(Operator::new(client, events, settings, &metrics.informers, &metrics.queues, own))
     }
 
     /// Ends the operator in the middle of whatever it does.

@@ -59,3 +59,24 @@ impl GrouperMetrics {
         self.warnings.get_or_create(&Named { scheduler: scheduler.to_owned() }).inc();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prometheus_client::encoding::text::encode;
+
+    use super::*;
+
+    #[test]
+    fn the_page_lists_the_metrics_of_the_grouper() {
+        let mut registry = Registry::default();
+        let metrics = GrouperMetrics::register(&mut registry);
+        metrics.wrote("s", Wrote::Pod);
+        metrics.warned("s");
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        let page = include_str!("../../../../docs/metrics.md");
+        let types = text.lines().filter_map(|it| it.strip_prefix("# TYPE ")?.split_once(' '));
+        let listed = types.filter(|(name, type_)| page.contains(&format!("\n| `{name}_total` | {type_} | ")));
+        assert_eq!(listed.count(), 2, "{text}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Where to listen.
 
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tokio::net::TcpListener;
 
@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// The host is not an IP address.
-    #[error("cannot listen on {host:?}: not an IP address")]
+    #[error("cannot listen on {host:?}: neither an IP address nor localhost")]
     Host {
         /// What was configured.
         host: String,
@@ -26,7 +26,7 @@ pub enum BindError {
     },
 }
 
-/// Listens on `host` (`""` for all addresses) and `port` (0 for any free one).
+/// Listens on `host` (an IP address, `localhost` for 127.0.0.1, `""` for all addresses) and `port` (0 for any free one).
 pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
     let host = match host.trim_start_matches('[').trim_end_matches(']') {
         "" => match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
@@ -38,6 +38,7 @@ pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
             // There is no IPv6 here.
             Err(_) => IpAddr::from([0, 0, 0, 0]),
         },
+        "localhost" => Ipv4Addr::LOCALHOST.into(),
         host => host.parse().map_err(|_| BindError::Host { host: host.to_owned() })?,
     };
     TcpListener::bind((host, port)).await.map_err(|source| BindError::Refused { host, port, source })
@@ -60,9 +61,10 @@ mod tests {
     #[tokio::test]
     async fn hosts_are_addresses_or_all_of_them() {
         assert!(bind("", 0).await.unwrap().local_addr().unwrap().ip().is_unspecified());
+        assert!(bind("localhost", 0).await.unwrap().local_addr().unwrap().ip().is_loopback());
         assert_eq!(
             bind("localhost:", 0).await.unwrap_err().to_string(),
-            "cannot listen on \"localhost:\": not an IP address"
+            "cannot listen on \"localhost:\": neither an IP address nor localhost"
         );
     }
 }

@@ -21,6 +21,16 @@ impl Lane {
     /// All lanes, the most urgent first.
     pub(super) const ALL: [Self; 4] = [Self::Create, Self::Change, Self::Status, Self::Event];
 
+    /// Its label in metrics.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Change => "change",
+            Self::Status => "status",
+            Self::Event => "event",
+        }
+    }
+
     /// Lane of a request, or `None` if it must never wait: reads, watches, and leases, on which leadership depends.
     pub(crate) fn of<B>(request: &Request<B>) -> Option<Self> {
         let path = request.uri().path();

@@ -5,6 +5,7 @@
 
 mod lane;
 mod line;
+mod metrics;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ use tower::{Layer, Service};
 use line::{Line, Next};
 
 pub use lane::Lane;
+pub use metrics::ThrottleMetrics;
 
 /// Limits on writes, shared by everything it is a layer of. Clones share the limits.
 #[derive(Clone)]
@@ -36,8 +38,13 @@ impl Throttle {
     ///
     /// `qps <= 0` means no rate limit, `in_flight == 0` no bound.
     pub fn new(qps: f64, burst: u32, in_flight: usize) -> Self {
+        Self::with_metrics(qps, burst, in_flight, ThrottleMetrics::default())
+    }
+
+    /// Likewise; `metrics` learn how long writes wait.
+    pub fn with_metrics(qps: f64, burst: u32, in_flight: usize, metrics: ThrottleMetrics) -> Self {
         let state = State { line: Line::new(qps, burst, in_flight), has_clock: false };
-        Self { gate: Arc::new(Gate { state: Mutex::new(state) }) }
+        Self { gate: Arc::new(Gate { state: Mutex::new(state), metrics }) }
     }
 }
 
@@ -92,6 +99,7 @@ where
 
 struct Gate {
     state: Mutex<State>,
+    metrics: ThrottleMetrics,
 }
 
 struct State {
@@ -103,6 +111,7 @@ struct State {
 impl Gate {
     /// Waits for a permit. Whoever stops waiting leaves the line.
     async fn pass(self: &Arc<Self>, lane: Lane, namespace: &str) -> Permit {
+        let started = Instant::now();
         loop {
             let (sender, receiver) = oneshot::channel();
             let place = self.state.lock().line.join(lane, namespace, Instant::now(), (lane, sender));
@@ -112,6 +121,7 @@ impl Gate {
             drop(ticket);
             // A ticket stays in line until it gets its permit; without one, it would have to be asked for again.
             if let Ok(permit) = permit {
+                self.metrics.waited(lane, started.elapsed());
                 return permit;
             }
         }

@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{cli::Outcome, local::Folder};
+use crate::{cli::Outcome, local::Folder, program::complain};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
@@ -32,7 +32,7 @@ impl Down {
             return Ok(Outcome::Success);
         };
         let Some(pid) = holder.pid.and_then(Pid::from_raw) else {
-            anstream::eprintln!("grove: the cluster in {} is just starting; try again", folder.display());
+            complain(format_args!("the cluster in {} is just starting; try again", folder.display()));
             return Ok(Outcome::Findings);
         };
         kill_process(pid, Signal::TERM)?;
@@ -40,9 +40,9 @@ impl Down {
         // The lock is released when the process has ended, however it ends.
         while Folder::holder(&folder)?.is_some() {
             if Instant::now() >= end {
-                anstream::eprintln!(
-                    "grove: process {pid} has not ended after {TIMEOUT:?}; end it with: kill -9 {pid}"
-                );
+                complain(format_args!(
+                    "process {pid} has not ended after {TIMEOUT:?}; end it with: kill -9 {pid}"
+                ));
                 return Ok(Outcome::Findings);
             }
             sleep(PAUSE);

@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod backends;
+pub(crate) mod bundle;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crds;

@@ -12,6 +12,7 @@ use crate::{
     commands::config::load_configuration,
     findings::{Format, Report},
     input,
+    program::complain,
 };
 
 /// Threads that work. Nearly all time is spent waiting for the API server; more threads would cost memory.
@@ -65,7 +66,7 @@ impl OperatorCommand {
         let Err(error) = runtime.block_on(grove_operator::run(registry, loaded, options)) else {
             return Ok(Outcome::Success);
         };
-        anstream::eprintln!("grove: {error}");
+        complain(format_args!("{error}"));
         Ok(match error {
             RunError::Unusable(_) => Outcome::Unusable,
             RunError::Failed(_) => Outcome::Findings,

@@ -10,7 +10,7 @@ use grove_podgrouper::{
 };
 use grove_scheduler::Registry;
 
-use crate::cli::Outcome;
+use crate::{cli::Outcome, program::complain};
 
 /// Threads that work.
 const THREADS: usize = 2;
@@ -115,9 +115,9 @@ impl PodGrouperCommand {
         let (name, namespace) =
             (self.default_priorities_configmap_name, self.default_priorities_configmap_namespace);
         if name.is_empty() != namespace.is_empty() {
-            anstream::eprintln!(
-                "grove: --default-priorities-configmap-name and --default-priorities-configmap-namespace must be set together"
-            );
+            complain(format_args!(
+                "--default-priorities-configmap-name and --default-priorities-configmap-namespace must be set together"
+            ));
             return Ok(Outcome::Unusable);
         }
         let options = Options {
@@ -147,7 +147,7 @@ impl PodGrouperCommand {
         let Err(error) = runtime.block_on(process::run(registry, hub, options)) else {
             return Ok(Outcome::Success);
         };
-        anstream::eprintln!("grove: {error}");
+        complain(format_args!("{error}"));
         Ok(match error {
             RunError::Unusable(_) => Outcome::Unusable,
             RunError::Failed(_) => Outcome::Findings,

@@ -10,6 +10,7 @@ use std::{
 
 use serde_json::Value;
 
+mod plugin;
 mod topologies;
 
 fn root() -> PathBuf {
@@ -294,7 +295,7 @@ fn checked_in_crds_are_current() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 9] = [
         &["validate"],
         &["config", "check"],
         &["crds"],
@@ -303,6 +304,7 @@ fn every_command_has_help_with_an_example() {
         &["why"],
         &["topology"],
         &["topology", "detect"],
+        &["bundle"],
     ];
     for command in commands {
         let output = grove(&[command, &["--help"]].concat());

@@ -88,7 +88,7 @@ fn the_documented_rights_are_the_rights() {
 
 #[test]
 fn objects_come_in_an_order_in_which_they_can_be_applied() {
-    let all = objects(&["--service-monitor"]);
+    let all = objects(&["--service-monitor", "--prometheus-rule", "--dashboards"]);
     let wanted = [
         "Namespace",
         "CustomResourceDefinition",
@@ -104,6 +104,7 @@ fn objects_come_in_an_order_in_which_they_can_be_applied() {
         "Service",
         "Deployment",
         "ServiceMonitor",
+        "PrometheusRule",
         "MutatingWebhookConfiguration",
         "ValidatingWebhookConfiguration",
         "ValidatingAdmissionPolicy",
@@ -251,6 +252,7 @@ fn arguments_that_cannot_be_used_are_told_and_nothing_is_printed() {
         (&["--node-selector", "pool"], "--node-selector \"pool\": is not KEY=VALUE"),
         (&["--api-server-cidr", "192.0.2.1"], "is not a CIDR"),
         (&["--service-monitor-label", "a=b"], "--service-monitor"),
+        (&["--prometheus-rule-label", "a=b"], "--prometheus-rule"),
         (&["--only", "Pod"], "invalid value 'Pod' for '--only"),
     ];
     for (arguments, wanted) in cases {

@@ -69,3 +69,15 @@ fn a_monitor_finds_the_metrics_of_the_service() {
     let port = &monitor["spec"]["endpoints"][0]["port"];
     assert!(service["spec"]["ports"].as_array().unwrap().iter().any(|it| it["name"] == *port));
 }
+
+#[test]
+fn alerts_and_dashboard_are_found_by_their_labels() {
+    let all = objects(&["--no-crds", "--prometheus-rule", "--prometheus-rule-label", "a=b", "--dashboards"]);
+    let rule = of_kind(&all, "PrometheusRule");
+    assert_eq!(rule["metadata"]["labels"]["a"], "b");
+    assert_eq!(rule["spec"]["groups"][0]["rules"][0]["alert"], "GroveOperatorDown");
+    let is_dashboard = |it: &&serde_json::Value| it["metadata"]["labels"]["grafana_dashboard"] == "1";
+    let dashboard = all.iter().find(is_dashboard).unwrap();
+    let text = dashboard["data"]["grove-operator.json"].as_str().unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
+}

@@ -9,7 +9,7 @@ use kube::Client;
 
 use super::*;
 use crate::{
-    BackendMetrics, Caps, Concurrency, Operator, Settings,
+    Caps, Concurrency, Operator, OperatorMetrics, Settings,
     backends::{
         Readiness,
         fixture::{Kube, found, kai, kube, ready},
@@ -41,7 +41,7 @@ fn cluster() -> (Cluster, Arc<Grove>) {
         clock: now,
     };
     let (informers, queues) = (InformerMetrics::default(), QueueMetrics::default());
-    let metrics = BackendMetrics::default();
+    let metrics = OperatorMetrics::default();
     let grove = Operator::new(client.clone(), Events::none(), settings, &informers, &queues, metrics).grove();
     found(&grove.backends, "default-scheduler", ready(&client, kube(Kube::Plain)));
     found(&grove.backends, "kai-scheduler", ready(&client, kai()));

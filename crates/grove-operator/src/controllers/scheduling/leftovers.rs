@@ -39,7 +39,7 @@ impl Grove {
         }
         let started = Instant::now();
         let result = left.ready.applier.delete(&left.gang.namespace, &left.objects).await;
-        self.metrics.operated(&left.backend, Operation::Delete, result.is_ok(), started.elapsed());
+        self.metrics.backends.operated(&left.backend, Operation::Delete, result.is_ok(), started.elapsed());
         let (backend, podgang) = (left.backend, left.gang);
         match result {
             Ok(_) => debug!(backend, operation = "delete", ?podgang, "a deleted gang was cleared away"),

@@ -49,6 +49,12 @@ impl Grove {
         noted.unwrap_or_else(|| scheduler_of(self.context_of_form(set, "")))
     }
 
+    /// The backend of a gang, for metrics. Users may name any scheduler; those that are not compiled in share one label.
+    pub(in crate::controllers) fn backend_label(&self, set: &PodCliqueSet, gang: &PodGang) -> &'static str {
+        let name = self.scheduler_name(set, gang);
+        self.backends.names().find(|it| *it == name).unwrap_or("unknown")
+    }
+
     /// The scheduler of a gang, and what can be done with it.
     fn backend_of(&self, set: &PodCliqueSet, gang: &PodGang) -> (String, Result<Ready, String>) {
         let name = self.scheduler_name(set, gang);

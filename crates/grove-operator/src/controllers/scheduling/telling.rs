@@ -86,7 +86,7 @@ impl Grove {
         if matches!(result, Err(NotTold::Ended)) {
             return Ok(());
         }
-        self.metrics.operated(&name, operation, result.is_ok(), started.elapsed());
+        self.metrics.backends.operated(&name, operation, result.is_ok(), started.elapsed());
         let Err(error) = result else {
             self.told(gang, Some(turn), None);
             return Ok(());

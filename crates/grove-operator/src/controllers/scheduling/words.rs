@@ -42,7 +42,7 @@ impl Grove {
         let tree = self.tree(&ready, seen.context.set, seen.gang, seen.place);
         let objects = || ready.applier.values_of_owner(&OwnerKey::of(seen.gang));
         let words = tree.as_ref().ok().and_then(|tree| ready.scheduler.explain(tree, &objects()));
-        self.metrics.operated(&name, Operation::StatusUpdate, tree.is_ok(), started.elapsed());
+        self.metrics.backends.operated(&name, Operation::StatusUpdate, tree.is_ok(), started.elapsed());
         // Where it says nothing of the gang, it may of a pod.
         let of_pod =
             || gang::unschedulable(seen).map(|(pod, it)| format!("{pod}: {}", ready.scheduler.readable(it)));

@@ -19,6 +19,7 @@ use self::view::Backend;
 use crate::{
     cli::{Outcome, print},
     cluster::{Reach, block_on, failure},
+    program::complain,
 };
 
 /// List schedulers, whether they are ready, and what they support.
@@ -125,7 +126,7 @@ fn offline(registry: &Registry, name: Option<&str>) -> io::Result<Outcome> {
 fn missing<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Outcome {
     let known: Vec<&str> = known.collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    anstream::eprintln!("grove: no scheduler backend {name:?}; known: {known}");
+    complain(format_args!("no scheduler backend {name:?}; known: {known}"));
     Outcome::Findings
 }
 

@@ -9,7 +9,7 @@ mod explain;
 mod group_policy;
 mod installation;
 mod labels;
-mod monitor;
+mod monitoring;
 mod object;
 mod pod;
 mod pod_grouper;
@@ -73,7 +73,7 @@ pub(crate) struct Manifests {
     replicas: Option<i32>,
 
     /// URL of webhooks served outside of the cluster; prints no ConfigMap, Service or Deployment.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["image", "init_image", "replicas", "no_priority_class", "no_network_policy", "api_server_cidr", "service_monitor"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["image", "init_image", "replicas", "no_priority_class", "no_network_policy", "api_server_cidr", "service_monitor", "prometheus_rule", "dashboards"])]
     webhook_url: Option<String>,
 
     /// CA bundle of the webhook certificate (with certProvisionMode: manual).
@@ -107,8 +107,20 @@ pub(crate) struct Manifests {
     #[arg(long, value_name = "KEY=VALUE", requires = "service_monitor")]
     service_monitor_label: Vec<String>,
 
+    /// Add a PrometheusRule with alerts on the operator, for a Prometheus Operator.
+    #[arg(long)]
+    prometheus_rule: bool,
+
+    /// Label of the PrometheusRule, for instance one by which Prometheus chooses it; repeatable.
+    #[arg(long, value_name = "KEY=VALUE", requires = "prometheus_rule")]
+    prometheus_rule_label: Vec<String>,
+
+    /// Add a ConfigMap with a dashboard for Grafana.
+    #[arg(long)]
+    dashboards: bool,
+
     /// Print the manifests of the pod grouper instead of the operator.
-    #[arg(long, conflicts_with_all = ["config", "init_image", "webhook_url", "ca_bundle", "webhook_annotation", "no_priority_class", "no_network_policy", "api_server_cidr", "service_monitor", "explain_rights"])]
+    #[arg(long, conflicts_with_all = ["config", "init_image", "webhook_url", "ca_bundle", "webhook_annotation", "no_priority_class", "no_network_policy", "api_server_cidr", "service_monitor", "prometheus_rule", "dashboards", "explain_rights"])]
     pod_grouper: bool,
 
     /// Schedulers whose pods the pod grouper groups; repeatable.

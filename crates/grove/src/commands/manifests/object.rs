@@ -31,6 +31,7 @@ pub(super) enum Kind {
     Service,
     Deployment,
     ServiceMonitor,
+    PrometheusRule,
     MutatingWebhookConfiguration,
     ValidatingWebhookConfiguration,
     MutatingAdmissionPolicy,

@@ -18,8 +18,7 @@ use super::{
     availability::{disruption_budget, network_policy},
     installation::Installation,
     labels::{self, OPERATOR, labels, metadata},
-    monitor::service_monitor,
-    pod,
+    monitoring, pod,
 };
 
 /// Below the two classes that Kubernetes keeps for itself, above all that users have.
@@ -43,7 +42,14 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
         objects.push(Object::new(Kind::NetworkPolicy, &network_policy(installation))?);
     }
     if installation.service_monitor {
-        objects.push(Object { kind: Kind::ServiceMonitor, value: service_monitor(installation) });
+        objects.push(Object { kind: Kind::ServiceMonitor, value: monitoring::service_monitor(installation) });
+    }
+    if installation.prometheus_rule {
+        objects
+            .push(Object { kind: Kind::PrometheusRule, value: monitoring::prometheus_rule(installation)? });
+    }
+    if installation.dashboards {
+        objects.push(Object::new(Kind::ConfigMap, &monitoring::dashboard(installation))?);
     }
     Ok(objects)
 }

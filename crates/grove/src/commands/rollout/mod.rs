@@ -34,6 +34,7 @@ use crate::{
     },
     findings::Format,
     printer::Printer,
+    program::complain,
 };
 
 /// Follow, restart, pause, resume and undo updates of a PodCliqueSet.
@@ -153,7 +154,7 @@ impl Which {
         match done {
             Done::NoSet => Ok(missing(question).await),
             Done::Refused(why) => {
-                anstream::eprintln!("grove: {why}");
+                complain(format_args!("{why}"));
                 Ok(Outcome::Findings)
             }
             Done::Said(action) => show(self.output, &action, || format!("{}\n", action.message)),
@@ -200,7 +201,7 @@ async fn missing(question: &Question) -> Outcome {
     let namespace = question.namespace.as_deref().unwrap_or_default();
     let set = question.set.as_deref().unwrap_or_default();
     let hint = did_you_mean(Kind::Set.similar(&question.client, namespace, set).await.as_deref());
-    anstream::eprintln!("grove: no PodCliqueSet {set:?} in namespace {namespace:?}{hint}");
+    complain(format_args!("no PodCliqueSet {set:?} in namespace {namespace:?}{hint}"));
     Outcome::Findings
 }
 

@@ -16,6 +16,7 @@ use self::{node::NodeCommand, pod::PodCommand};
 use crate::{
     cli::{Outcome, print},
     cluster::block_on,
+    program::complain,
 };
 
 /// Make simulated nodes and pods fail, and bring them back.
@@ -56,7 +57,7 @@ impl Sandbox {
             Done::Said(text) => print(&format!("{text}\n")),
             Done::InPart(text) => print(&format!("{text}\n")).map(|_| Outcome::Findings),
             Done::Refused(why) => {
-                anstream::eprintln!("grove: {why}");
+                complain(format_args!("{why}"));
                 Ok(Outcome::Findings)
             }
         }

@@ -25,7 +25,10 @@ use super::{
     screen::condition,
     seen::{Objects, Seen, key},
 };
-use crate::cluster::{causes, failure};
+use crate::{
+    cluster::{causes, failure},
+    program::complain,
+};
 
 /// Changes come in bursts; nobody reads faster than this.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -71,7 +74,7 @@ pub(in crate::commands) async fn follow(
             Some(Ok(change)) => state.take(change),
             // From the first answer on, the watch comes back by itself.
             Some(Err(error)) if state.missing == 0 => {
-                anstream::eprintln!("grove: the connection is lost, trying again: {}", causes(&error));
+                complain(format_args!("the connection is lost, trying again: {}", causes(&error)));
             }
             Some(Err(error)) => return Err(why(question, &error)),
             None => return Ok(()),

@@ -29,6 +29,7 @@ use crate::{
     commands::kinds::did_you_mean,
     findings::Format,
     printer::Printer,
+    program::complain,
 };
 
 /// Show what is running, what is not, and why.
@@ -143,6 +144,6 @@ fn view(question: &Question, target: Option<&Target>, seen: &Seen) -> Option<Vie
 async fn missing(question: &Question, Target { kind, name }: &Target) -> Outcome {
     let namespace = question.namespace.as_deref().unwrap_or_default();
     let hint = did_you_mean(kind.similar(&question.client, namespace, name).await.as_deref());
-    anstream::eprintln!("grove: no {} {name:?} in namespace {namespace:?}{hint}", kind.name());
+    complain(format_args!("no {} {name:?} in namespace {namespace:?}{hint}", kind.name()));
     Outcome::Findings
 }

@@ -30,6 +30,7 @@ use crate::{
     cli::{Outcome, print},
     cluster::{Cluster, Reach, block_on},
     findings::Format,
+    program,
 };
 
 /// Show topology levels and domains, their free capacity, and the gangs placed there.
@@ -123,7 +124,7 @@ impl Show {
             Some(name) => format!("no topology {name:?}; `grove topology` lists all"),
             None => text::NONE.to_owned(),
         };
-        Ok(Answer { stdout, stderr: format!("grove: {missing}\n"), outcome: Outcome::Findings })
+        Ok(Answer { stdout, stderr: format!("{}: {missing}\n", program::name()), outcome: Outcome::Findings })
     }
 
     /// How far to go down. A level that no topology has is a mistake.

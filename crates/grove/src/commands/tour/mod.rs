@@ -26,6 +26,7 @@ use crate::{
     commands::operator::duration,
     follow::{Events, Follower},
     local::{Folder, Hold, LocalCluster, LocalOptions},
+    program::complain,
     tour::{Ended, LiveCluster, Step, TOPOLOGY, Tour, drive, steps},
 };
 
@@ -57,7 +58,7 @@ impl TourCommand {
         let folder = match Folder::hold(&path)? {
             Hold::Taken(folder) => folder,
             Hold::Held => {
-                anstream::eprintln!("grove: a tour is running already, in {}", path.display());
+                complain(format_args!("a tour is running already, in {}", path.display()));
                 return Ok(Outcome::Findings);
             }
         };
@@ -95,7 +96,7 @@ impl TourCommand {
             None => Ok(outcome),
             Some(Ok(())) => print(&Text::end()),
             Some(Err(why)) => {
-                anstream::eprintln!("grove: {why}");
+                complain(format_args!("{why}"));
                 Ok(Outcome::Findings)
             }
         }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{cli::Outcome, local};
+use crate::{cli::Outcome, local, program::complain};
 
 const OUTPUT: &str = "output.log";
 /// Longer than `grove up` waits for its sample.
@@ -47,7 +47,7 @@ pub(super) fn start(folder: &Path, arguments: &[String]) -> io::Result<Outcome> 
         return Ok(Outcome::Success);
     }
     anstream::eprint!("{printed}");
-    anstream::eprintln!("grove: the cluster did not start; see {}", path.display());
+    complain(format_args!("the cluster did not start; see {}", path.display()));
     Ok(Outcome::Findings)
 }
 

@@ -27,6 +27,7 @@ use crate::{
     follow::Follower,
     input,
     local::{Folder, Hold, LocalCluster, LocalOptions, apply_text, kubeconfig},
+    program::complain,
 };
 
 /// Where the sample goes if it names no namespace.
@@ -228,11 +229,11 @@ fn started(folder: &Folder, advice: &[String], show: &Show) -> io::Result<()> {
 
 /// The second of two is refused, and says where the first one is.
 fn already_running(folder: &Path) -> Outcome {
-    anstream::eprintln!(
-        "grove: a cluster is running in {}; stop it with: grove down --folder {}\nkubeconfig: {}",
+    complain(format_args!(
+        "a cluster is running in {}; stop it with: grove down --folder {}\nkubeconfig: {}",
         folder.display(),
         folder.display(),
         kubeconfig(folder).display()
-    );
+    ));
     Outcome::Findings
 }

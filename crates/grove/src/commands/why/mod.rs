@@ -31,6 +31,7 @@ use crate::{
     cluster::{Cluster, Reach, block_on},
     commands::kinds::{Kind, did_you_mean},
     findings::Format,
+    program::complain,
 };
 
 /// Explain why gangs, pods and workloads are not scheduled, and how to fix it.
@@ -152,7 +153,7 @@ impl Why {
         }
         let (kind, name) = (self.target.kind(), self.target.name());
         let hint = did_you_mean(self.target.similar(&cluster, &namespace).await.as_deref());
-        anstream::eprintln!("grove: no {kind} {name:?} in namespace {namespace:?}{hint}");
+        complain(format_args!("no {kind} {name:?} in namespace {namespace:?}{hint}"));
         Ok(Outcome::Findings)
     }
 }

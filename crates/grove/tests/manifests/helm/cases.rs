@@ -89,6 +89,12 @@ pub(super) const CASES: &[Case] = &[
         &[],
     ),
     case(
+        "alerts-and-dashboard",
+        "metrics: { prometheusRule: { enabled: true, labels: { release: prometheus } }, dashboards: { enabled: true } }",
+        &["--prometheus-rule", "--prometheus-rule-label=release=prometheus", "--dashboards"],
+        &[],
+    ),
+    case(
         "less",
         "priorityClass: { enabled: false }\nnetworkPolicy: { enabled: false }\npodPolicy: { enabled: false }\ncrds: { install: false }\n",
         &["--no-priority-class", "--no-network-policy", "--no-pod-policy", "--no-crds"],

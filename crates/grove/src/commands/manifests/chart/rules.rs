@@ -3,13 +3,14 @@
 use std::io;
 
 use super::{
+    super::monitoring::DASHBOARD_NAME,
     switches::MANUAL,
     tree::{Child, Template, Tree},
 };
 
 /// A template at a place of an object.
 struct Rule {
-    /// Kind, and what the name of the object contains.
+    /// Kind, and the name of the object: none for all, `begin*` for those whose names begin so.
     object: (&'static str, &'static str),
     /// Keys and positions of list items, as in a JSON pointer. The last one may be new.
     place: &'static str,
@@ -34,6 +35,8 @@ const fn rule(object: (&'static str, &'static str), place: &'static str, text: T
     Rule { object, place, text }
 }
 
+/// Named for its content.
+const CONFIG: (&str, &str) = ("ConfigMap", "grove-operator-cm-*");
 const DEPLOYMENT: (&str, &str) = ("Deployment", "grove-operator");
 const GROUPER: (&str, &str) = ("Deployment", "grove-podgrouper");
 
@@ -78,9 +81,9 @@ const RULES: &[Rule] = &[
         "metadata/labels",
         Text::Labels(".Values.leaseRoleBinding.labels"),
     ),
-    rule(("ConfigMap", ""), "metadata/labels", Text::Labels(".Values.configMap.labels")),
+    rule(CONFIG, "metadata/labels", Text::Labels(".Values.configMap.labels")),
     rule(
-        ("ConfigMap", ""),
+        CONFIG,
         "data/config.yaml",
         Text::Lines("config.yaml: |\n  {{- include \"grove.config\" . | nindent 4 }}"),
     ),
@@ -88,6 +91,8 @@ const RULES: &[Rule] = &[
     rule(("Service", ""), "metadata/annotations", Text::With(".Values.service.annotations")),
     rule(("Service", ""), "spec/type", Text::Scalar(".Values.service.type")),
     rule(("ServiceMonitor", ""), "metadata/labels", Text::Labels(".Values.metrics.serviceMonitor.labels")),
+    rule(("PrometheusRule", ""), "metadata/labels", Text::Labels(".Values.metrics.prometheusRule.labels")),
+    rule(("ConfigMap", DASHBOARD_NAME), "metadata/labels", Text::Labels(".Values.metrics.dashboards.labels")),
     rule(DEPLOYMENT, "metadata/labels", Text::Selected(".Values.deployment.labels")),
     rule(DEPLOYMENT, "spec/template/metadata/labels", Text::Selected(".Values.deployment.labels")),
     rule(DEPLOYMENT, "spec/template/metadata/annotations", Text::With(".Values.podAnnotations")),
@@ -171,7 +176,8 @@ fn find<'a>(objects: &'a mut [Child], (kind, name): (&str, &str)) -> impl Iterat
     objects.iter_mut().filter(move |it| {
         let full = it.tree.text(&["metadata", "name"]);
         // A name that is a stand-in is compared as a whole: one of them begins another.
-        let is_named = name.is_empty() || full == name;
+        let begins = name.strip_suffix('*').is_some_and(|begin| full.starts_with(begin));
+        let is_named = name.is_empty() || full == name || begins;
         it.tree.text(&["kind"]) == kind && is_named
     })
 }

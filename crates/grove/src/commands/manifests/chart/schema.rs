@@ -23,6 +23,8 @@ const NAMED: Shape = Object(&[Key::optional("name", Text), Key::optional("labels
 const LABELLED: Shape = Object(&[Key::optional("labels", AnyObject)]);
 const WEBHOOK: Shape = Object(&[Key::optional("labels", AnyObject), Key::optional("annotations", AnyObject)]);
 const ENABLED: Shape = Object(&[Key::optional("enabled", Bool)]);
+const ENABLED_AND_LABELLED: Shape =
+    Object(&[Key::optional("enabled", Bool), Key::optional("labels", AnyObject)]);
 
 /// All values. `config` is the operator's configuration and has a table of its own.
 pub(super) const VALUES: &[Key] = &[
@@ -62,14 +64,18 @@ pub(super) const VALUES: &[Key] = &[
     ),
     Key::optional(
         "metrics",
-        Object(&[Key::optional(
-            "serviceMonitor",
-            Object(&[
-                Key::optional("enabled", Bool),
-                Key::optional("name", Name),
-                Key::optional("labels", AnyObject),
-            ]),
-        )]),
+        Object(&[
+            Key::optional(
+                "serviceMonitor",
+                Object(&[
+                    Key::optional("enabled", Bool),
+                    Key::optional("name", Name),
+                    Key::optional("labels", AnyObject),
+                ]),
+            ),
+            Key::optional("prometheusRule", ENABLED_AND_LABELLED),
+            Key::optional("dashboards", ENABLED_AND_LABELLED),
+        ]),
     ),
     Key::optional("clusterRole", NAMED),
     Key::optional("clusterRoleBinding", NAMED),

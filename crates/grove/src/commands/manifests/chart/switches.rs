@@ -63,6 +63,8 @@ pub(super) fn switches(registry: &Registry) -> Vec<Switch> {
             it.api_server_cidrs = vec![CIDR.to_owned()];
         }),
         Switch::new(".Values.metrics.serviceMonitor.enabled", true, |it| it.service_monitor = false),
+        Switch::new(".Values.metrics.prometheusRule.enabled", true, |it| it.prometheus_rule = false),
+        Switch::new(".Values.metrics.dashboards.enabled", true, |it| it.dashboards = false),
         Switch::new(".Values.podPolicy.enabled", true, |it| it.pod_policy = false),
     ];
     for backend in registry.all() {
@@ -163,6 +165,9 @@ pub(super) fn stand_in(registry: &Registry) -> Installation {
         probes: true,
         service_monitor: true,
         monitor_labels: std::collections::BTreeMap::new(),
+        prometheus_rule: true,
+        rule_labels: std::collections::BTreeMap::new(),
+        dashboards: true,
         disruption_budget: true,
         network_policy: true,
         api_server_cidrs: Vec::new(),

@@ -17,6 +17,7 @@ use crate::{
     cli::Outcome,
     cluster::{Cluster, Reach},
     columns::line,
+    program,
 };
 
 /// Propose a ClusterTopologyBinding from node labels.
@@ -76,8 +77,9 @@ impl Detect {
         }
         if chain.levels.iter().all(|it| it.key == HOST) {
             let nothing = format!(
-                "grove: no label says where nodes are, but for hosts: looked at {looked_at}; label them, such as \
-                 `kubectl label node NODE topology.kubernetes.io/rack=RACK`, and ask again"
+                "{}: no label says where nodes are, but for hosts: looked at {looked_at}; label them, such as \
+                 `kubectl label node NODE topology.kubernetes.io/rack=RACK`, and ask again",
+                program::name()
             );
             line(&mut stderr, &nothing);
             return Ok(Answer { stdout: String::new(), stderr, outcome: Outcome::Findings });
