@@ -105,6 +105,8 @@ async fn a_failure_is_recovered_by_an_operator_that_cannot_report() {
     world.kill();
     refuse_reports(&world);
     world.start();
+    // What it looks at because it starts is over before anything fails.
+    world.settle().await;
     for pod in world.list("pods").iter().filter(|it| it.name().starts_with("w-0-x-1-c-")) {
         let error = json!({ "terminated": { "exitCode": 1 } });
         let container = json!({ "name": "main", "ready": false, "lastState": error });
