@@ -1,9 +1,10 @@
 //! A whole cluster in this process, with Grove in it: a cluster of `grove-sandbox`, the operator and the pod grouper.
 //!
 //! `folder` keeps its files and the lock, `credentials` makes certificates and tokens, `control_plane` serves the API on the loopback
-//! interface, and `objects` applies manifests. A `component` is a program of Grove's as in production, through a kubeconfig with the token
+//! interface, `objects` applies manifests, and `binding` describes the levels of the nodes. A `component` is a program of Grove's as in production, through a kubeconfig with the token
 //! of its service account: the `operator`, with webhooks over TLS, and the `pod_grouper`.
 
+mod binding;
 mod component;
 mod control_plane;
 mod credentials;
@@ -75,6 +76,7 @@ impl LocalCluster {
         progress(&format!("API server is listening on {}", control_plane.address()));
 
         let (summary, node_grace) = (summary(&options.nodes), options.node_grace);
+        let binding = binding::of(&options.nodes);
         let cluster = SandboxCluster::start(control_plane, &client, cluster_options(options));
         cluster.sandbox().synced().await;
         progress(&summary);
@@ -87,6 +89,9 @@ impl LocalCluster {
             pod_grouper::start(registry, hub, &client, control_plane, &folder),
         )
         .await?;
+        if let Some(binding) = binding {
+            apply_text(&client, &binding.to_string(), "").await?;
+        }
         progress("the operator and the pod grouper are ready, with their own service accounts and webhooks");
         Ok(Self { folder, client, cluster, operator, pod_grouper })
     }

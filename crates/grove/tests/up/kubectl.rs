@@ -62,6 +62,8 @@ fn kubectl_shows_changes_and_deletes_a_set() {
         let said = in_shell(&folder, line);
         assert!(said.status.success(), "{line}: {}", text(&said));
     }
+    let plugin = in_shell(&folder, "kubectl grove status chat");
+    assert!(text(&plugin).contains("chat in namespace default"), "{}", text(&plugin));
     let created = "jsonpath={.status.replicas}=4";
     kubectl.prints(&["wait", "pcsg", "chat-0-decode", "--for", created, "--timeout=60s"], &["condition met"]);
     kubectl.prints(&["wait", "pods", "--all", "--for=condition=Ready", "--timeout=60s"], &["condition met"]);

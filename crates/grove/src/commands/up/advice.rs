@@ -5,6 +5,9 @@ use std::{io, os::unix::fs::symlink, path::Path};
 use super::sample::Sample;
 use crate::local::Folder;
 
+/// How the start ends, for somebody in front of it.
+pub(super) const STOP: &str = "Ctrl-C stops everything.";
+
 /// Writes a file that a shell can read, and says how to use it.
 pub(super) fn prepare(folder: &Folder, sample: Option<&Sample>) -> io::Result<Vec<String>> {
     let environment = write_environment(folder)?;
@@ -28,15 +31,17 @@ fn lines(kubeconfig: &str, environment: &str, sample: Option<&Sample>) -> Vec<St
         }
         None => lines.push("  kubectl apply -f set.yaml".to_owned()),
     }
-    lines.push("Ctrl-C stops everything.".to_owned());
+    lines.push(STOP.to_owned());
     lines
 }
 
-/// KUBECONFIG, and this program on the PATH.
+/// KUBECONFIG, and this program on the PATH, also as a plugin of kubectl.
 fn write_environment(folder: &Folder) -> io::Result<std::path::PathBuf> {
     let bin = folder.path().join("bin");
     std::fs::create_dir_all(&bin)?;
-    symlink(std::env::current_exe()?, bin.join("grove"))?;
+    for name in ["grove", "kubectl-grove"] {
+        symlink(std::env::current_exe()?, bin.join(name))?;
+    }
     let file = folder.path().join("env");
     let text = format!(
         "export KUBECONFIG={}\nexport PATH={}:\"$PATH\"\n",

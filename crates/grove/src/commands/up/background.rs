@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::advice::STOP;
 use crate::{cli::Outcome, local, program::complain};
 
 const OUTPUT: &str = "output.log";
@@ -39,7 +40,9 @@ pub(super) fn start(folder: &Path, arguments: &[String]) -> io::Result<Outcome> 
     let is_up = wait(&mut child, &ready)?;
     let printed = fs::read_to_string(&path)?;
     if is_up {
-        anstream::print!("{printed}");
+        // Nobody is in front of it.
+        let ended = format!("{STOP}\n");
+        anstream::print!("{}", printed.strip_suffix(&ended).unwrap_or(&printed));
         anstream::println!(
             "It runs in the background; stop it with: grove down --folder {}",
             folder.display()
