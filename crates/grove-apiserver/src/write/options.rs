@@ -59,16 +59,21 @@ impl DeleteOptions {
         })
     }
 
-    /// The options of a request, and whether it is a dry run. A body, if there is one, says it all.
+    /// The options of a request, and whether it is a dry run. A body, if there is one, says it all: without one, a
+    /// `resourceVersion` in the query is a precondition, also where it says which list is meant.
     pub(crate) fn parse(query: &Query, body: &[u8]) -> Result<(Self, bool), Failure> {
         if body.iter().all(u8::is_ascii_whitespace) {
+            let text = |name: &str| query.get(name).filter(|it| !it.is_empty()).map(str::to_owned);
             let options = Self {
                 grace_period_seconds: query.number("gracePeriodSeconds")?,
                 policy: policy(
                     query.get("propagationPolicy"),
                     query.get("orphanDependents").map(|it| it == "true"),
                 )?,
-                preconditions: Preconditions::default(),
+                preconditions: Preconditions {
+                    uid: text("uid"),
+                    resource_version: text("resourceVersion"),
+                },
             };
             return Ok((options, query.dry_run("DeleteOptions")?));
         }
@@ -122,6 +127,10 @@ mod tests {
             read("propagationPolicy=Orphan&gracePeriodSeconds=3&dryRun=All", "").unwrap();
         assert_eq!((options.policy, options.grace_period_seconds), (Some(Policy::Orphan), Some(3)));
         assert!(dry_run);
+        let (options, _) = read("uid=a&resourceVersion=7", "").unwrap();
+        let both = Preconditions { uid: Some("a".to_owned()), resource_version: Some("7".to_owned()) };
+        assert_eq!(options.preconditions, both);
+        assert_eq!(read("uid=a&resourceVersion=7", "{}").unwrap().0, DeleteOptions::default());
         let body = r#"{"propagationPolicy":"Foreground","preconditions":{"uid":"a"},"dryRun":["All"]}"#;
         let (options, dry_run) = read("", body).unwrap();
         assert_eq!(options.policy, Some(Policy::Foreground));

@@ -9,18 +9,21 @@ use kube::{
 use super::{Collection, What, WriteError, Writer};
 use crate::cache::Cached;
 
+/// Without a body the server takes the revision also for a precondition that every object has to meet.
+const OPTIONS: &[u8] = b"{}";
+
 /// A moment in the life of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision(String);
 
 impl Revision {
     /// Has a request look at this revision: the client does not say so in the deletion of a collection.
-    fn pin<B>(&self, request: Request<B>) -> Result<Request<B>, request::Error> {
-        let (mut parts, body) = request.into_parts();
+    fn pin(&self, request: Request<Vec<u8>>) -> Result<Request<Vec<u8>>, request::Error> {
+        let (mut parts, _) = request.into_parts();
         let pinned = format!("{}&resourceVersion={}&resourceVersionMatch=Exact", parts.uri, self.0);
         parts.uri =
             pinned.parse().map_err(|it: InvalidUri| request::Error::BuildRequest(http::Error::from(it)))?;
-        Ok(Request::from_parts(parts, body))
+        Ok(Request::from_parts(parts, OPTIONS.to_vec()))
     }
 }
 

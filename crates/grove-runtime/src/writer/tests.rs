@@ -100,6 +100,7 @@ async fn a_collection_is_deleted_as_it_was_when_an_object_was_read() {
         delete.line(),
         "DELETE /api/v1/namespaces/ns/configmaps?&labelSelector=a%3Db%2Cc+in+%28d%29&resourceVersion=17&resourceVersionMatch=Exact"
     );
+    assert_eq!(delete.body, json!({}), "without options the revision is a precondition of each object");
     // Whatever the answer looks like: it is not read.
     delete.answer(&json!({"kind": "ConfigMapList", "items": 7}));
     assert_eq!(task.await.unwrap(), Some(Some("u".to_owned())));
