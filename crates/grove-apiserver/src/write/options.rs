@@ -70,10 +70,7 @@ impl DeleteOptions {
                     query.get("propagationPolicy"),
                     query.get("orphanDependents").map(|it| it == "true"),
                 )?,
-                preconditions: Preconditions {
-                    uid: text("uid"),
-                    resource_version: text("resourceVersion"),
-                },
+                preconditions: Preconditions { uid: text("uid"), resource_version: text("resourceVersion") },
             };
             return Ok((options, query.dry_run("DeleteOptions")?));
         }
