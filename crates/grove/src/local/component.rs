@@ -1,12 +1,7 @@
 //! A program of Grove's in this process: with the service account that it has in production, through a kubeconfig, and asked by HTTP whether it
 //! is ready, as a kubelet asks.
 
-use std::{
-    io,
-    net::{Ipv4Addr, TcpListener},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{io, net::Ipv4Addr, path::PathBuf, time::Duration};
 
 use grove_sandbox::ControlPlane;
 use k8s_openapi::api::{
@@ -114,19 +109,6 @@ pub(super) async fn write_kubeconfig(
     Ok(file)
 }
 
-/// Ports that are free now. Another process may take one before it is listened on, which is then reported.
-pub(super) fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
-    // All at once, so that they differ.
-    let mut listeners = Vec::with_capacity(N);
-    let mut ports = [0; N];
-    for port in &mut ports {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        *port = listener.local_addr()?.port();
-        listeners.push(listener);
-    }
-    Ok(ports)
-}
-
 /// Asks as a kubelet does.
 async fn until_ready(port: u16) {
     while !is_ready(port).await.unwrap_or(false) {
@@ -144,17 +126,12 @@ async fn is_ready(port: u16) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn free_ports_differ() {
-        let [one, other] = free_ports().unwrap();
-        assert_ne!(one, other);
-    }
+    use super::{super::ports::Ports, *};
 
     #[tokio::test]
     async fn a_program_that_ends_before_it_is_ready_says_why() {
-        let [port] = free_ports().unwrap();
+        let ports = Ports::keep().unwrap();
+        let [port] = ports.numbers;
         let started = Component::start("the program", port, async { why(Err("no luck")) }).await;
         assert_eq!(started.err().unwrap().to_string(), "the program ended: no luck");
         assert_eq!(why(Ok::<(), String>(())), "it was stopped");

@@ -98,7 +98,7 @@ impl Folder {
 
     /// Removes only what we write: a folder that the user chose may have other files.
     fn empty(&self) -> io::Result<()> {
-        const OURS: [&str; 7] = [
+        const OURS: [&str; 8] = [
             "kubeconfig",
             "operator.kubeconfig",
             "operator.yaml",
@@ -106,6 +106,7 @@ impl Folder {
             "env",
             "ready",
             "bin/grove",
+            "bin/kubectl-grove",
         ];
         for name in OURS {
             match fs::remove_file(self.path.join(name)) {

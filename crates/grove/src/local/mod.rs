@@ -2,7 +2,7 @@
 //!
 //! `folder` keeps its files and the lock, `credentials` makes certificates and tokens, `control_plane` serves the API on the loopback
 //! interface, `objects` applies manifests, and `binding` describes the levels of the nodes. A `component` is a program of Grove's as in production, through a kubeconfig with the token
-//! of its service account: the `operator`, with webhooks over TLS, and the `pod_grouper`.
+//! of its service account, on `ports` of its own: the `operator`, with webhooks over TLS, and the `pod_grouper`.
 
 mod binding;
 mod component;
@@ -12,6 +12,7 @@ mod folder;
 mod objects;
 mod operator;
 mod pod_grouper;
+mod ports;
 
 use std::{
     io,

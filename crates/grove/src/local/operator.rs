@@ -13,9 +13,10 @@ use kube::Client;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    component::{Component, NAMESPACE, free_ports, why, write_kubeconfig},
+    component::{Component, NAMESPACE, why, write_kubeconfig},
     folder::Folder,
     objects,
+    ports::Ports,
 };
 use crate::{
     commands::{config::load_configuration, manifests},
@@ -33,7 +34,8 @@ pub(super) async fn start(
     folder: &Folder,
     node_grace: Duration,
 ) -> io::Result<Component> {
-    let [webhooks, health, metrics] = free_ports()?;
+    let ports = Ports::keep()?;
+    let [webhooks, health, metrics] = ports.numbers;
     let file = folder.path().join("operator.yaml");
     let source = Source {
         name: file.display().to_string(),
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_configuration_is_valid() {
-        let [webhooks, health, metrics] = free_ports().unwrap();
+        let [webhooks, health, metrics] = [9443, 9444, 9445];
         let source = Source {
             name: "test".to_owned(),
             text: configuration([webhooks, health, metrics], Duration::from_millis(2500)),

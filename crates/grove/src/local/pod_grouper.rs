@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    component::{Component, NAMESPACE, free_ports, why, write_kubeconfig},
+    component::{Component, NAMESPACE, why, write_kubeconfig},
     folder::Folder,
     objects,
+    ports::Ports,
 };
 use crate::commands::manifests;
 
@@ -41,7 +42,8 @@ pub(super) async fn start(
     objects::apply(client, &labelled(USERS), "").await?;
     let kubeconfig = folder.path().join("podgrouper.kubeconfig");
     let kubeconfig = write_kubeconfig(client, control_plane, ACCOUNT, kubeconfig).await?;
-    let [health] = free_ports()?;
+    let ports = Ports::keep()?;
+    let [health] = ports.numbers;
     let options = Options {
         kubeconfig: Some(kubeconfig),
         metrics: None,

@@ -1,7 +1,7 @@
 //! Flags that change the cluster: each has its effect. Times are lower bounds, which a slow machine keeps, too; each is longer than the
 //! flag's default by more than a second, because Kubernetes' timestamps are whole seconds.
 
-use std::{collections::BTreeSet, net::TcpListener, path::Path, pin::pin, time::Duration};
+use std::{collections::BTreeSet, path::Path, pin::pin, time::Duration};
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::{
@@ -14,6 +14,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
     runtime::{WatchStreamExt as _, wait::await_condition, watcher},
 };
+use tokio::net::TcpSocket;
 
 use crate::{Folder, grove, text, up};
 
@@ -30,8 +31,13 @@ async fn client(kubeconfig: &Path) -> Client {
     Client::try_from(config).unwrap()
 }
 
-fn unused_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+/// A port that nobody else is given as long as its socket is there: it does not listen, so that a program can (on Linux).
+fn kept_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let port = socket.local_addr().unwrap().port();
+    (socket, port)
 }
 
 fn seconds(from: Timestamp, to: Timestamp) -> i64 {
@@ -57,7 +63,7 @@ fn silent_since(node: &Node) -> Option<Timestamp> {
 #[tokio::test]
 async fn port_start_delay_and_node_grace_have_their_effect() {
     let folder = Folder::new("options");
-    let port = unused_port();
+    let (_kept, port) = kept_port();
     let flags = [
         format!("--port={port}"),
         format!("--start-delay={START_DELAY}s"),
