@@ -186,11 +186,14 @@ async fn goes(context: &Context, act: &mut Act, prefix: &str) -> Result<()> {
     };
     let what = format!("the pods of {prefix}* are replaced");
     context.log.until(&context.namespace, &what, PATIENCE, made_anew).await?;
-    // What came in the place of pods that the scenario deleted goes too, perhaps after the others.
+    // What came in the place of pods that the scenario deleted goes too, perhaps after the others: before all are there
+    // again, others may still come.
     let left = eventually("nothing is left from before the restart", PATIENCE, || async {
         let world = World::read(context).await?;
         is_restarted(&world, prefix)?;
-        Ok(world.uids_of(prefix))
+        let left = world.uids_of(prefix);
+        ensure!(left.len() == due.len(), "{} of {} pods are there", left.len(), due.len());
+        Ok(left)
     })
     .await?;
     let is_told =
