@@ -1,4 +1,4 @@
-//! Runs that have begun and not ended, read when somebody asks: one that hangs is in no histogram before it ends.
+//! Runs that have started and not ended, read on each scrape: a run that hangs appears in no histogram before it ends.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -80,7 +80,7 @@ impl Grove {
                 cache.gone(&key.namespace, &key.name, uid(object));
                 Ok(None)
             }
-            // Where it is not held, somebody else removed the finalizer: the garbage collector sees to the rest.
+            // Without our finalizer, which another client removed, the garbage collector deletes the rest.
             Some(live) => {
                 let is_held = live.metadata.deletion_timestamp.is_some() && has_finalizer(&live, ours);
                 Ok(is_held.then_some(then))

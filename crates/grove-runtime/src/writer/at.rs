@@ -61,7 +61,7 @@ impl Writer {
         let params = ListParams::default().labels(label_selector);
         let request = collection.request().delete_collection(&DeleteParams::default(), &params);
         let request = request.and_then(|it| revision.pin(it)).map_err(|error| what.unbuilt(error))?;
-        // The answer comes when all is deleted, and lists it: megabytes that nobody reads, and that are not even fetched.
+        // The answer lists everything that was deleted, which may be megabytes: it is not fetched.
         self.client
             .request_stream(self.in_its_lane(request))
             .await

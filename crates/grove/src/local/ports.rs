@@ -4,8 +4,9 @@ use std::{io, net::Ipv4Addr};
 
 use tokio::net::TcpSocket;
 
-/// Ports that are free. Their sockets are bound and do not listen: on Linux a program can still listen on such a port, and
-/// nobody else is given it, not even for a connection. Elsewhere another process may take it before, which is then reported.
+/// Reserved ports. Their sockets are bound but do not listen: on Linux a program can still listen on such a port, and no
+/// other process gets it, not even for an outgoing connection. On other systems the port is only free when it is chosen; if
+/// another process takes it, starting the program fails with that error.
 pub(super) struct Ports<const N: usize> {
     pub(super) numbers: [u16; N],
     _kept: Vec<TcpSocket>,
@@ -18,7 +19,7 @@ impl<const N: usize> Ports<N> {
         let mut numbers = [0; N];
         for number in &mut numbers {
             let socket = TcpSocket::new_v4()?;
-            // Without it, nobody could bind the port a second time.
+            // Allows the program to bind the port as well.
             socket.set_reuseaddr(true)?;
             socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
             *number = socket.local_addr()?.port();

@@ -14,7 +14,7 @@ fn link() -> PathBuf {
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("kubectl-grove");
     if !file.exists() {
-        // Tests of one process run at the same time; whoever is late finds the link.
+        // Tests of one process run at the same time; the later ones find the link.
         drop(std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_grove"), &file));
     }
     file

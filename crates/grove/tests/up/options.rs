@@ -31,7 +31,7 @@ async fn client(kubeconfig: &Path) -> Client {
     Client::try_from(config).unwrap()
 }
 
-/// A port that nobody else is given as long as its socket is there: it does not listen, so that a program can (on Linux).
+/// A port reserved until its socket is dropped. The socket does not listen, so on Linux the program under test can.
 fn kept_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_reuseaddr(true).unwrap();

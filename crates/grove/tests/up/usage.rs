@@ -12,7 +12,7 @@ fn a_cluster_in_the_background_is_used_and_stopped() {
     let output = up(&folder, &["--empty", "--detach", "--topology", "racks=2,hosts=2,gpus=8"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("2 racks, 4 nodes, 32 GPUs, all simulated"), "{}", text(&output));
-    assert!(!text(&output).contains("Ctrl-C"), "nobody is in front of it: {}", text(&output));
+    assert!(!text(&output).contains("Ctrl-C"), "it runs in the background: {}", text(&output));
 
     let topology = grove(&["topology", "--depth", "rack", "--kubeconfig", &kubeconfig]);
     let all = "cluster (ClusterTopologyBinding): 4 nodes, 32 of 32 nvidia.com/gpu free";

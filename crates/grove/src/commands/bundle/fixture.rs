@@ -196,7 +196,7 @@ async fn create_operator(client: &Client) {
     })).await;
 }
 
-/// Two sets, the operator, a node, and what nobody may read.
+/// Two sets, the operator, a node, and secrets that must not be in the bundle.
 pub(super) async fn filled() -> ApiServer {
     let server = server();
     let client = Client::new(server.service(), "default");

@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// Whoever adds a kind looks at what may be in it first.
+    /// Before you add a kind, check what its objects may contain.
     #[test]
     fn neither_secrets_nor_config_maps_are_listed() {
         let listed = namespaced(&Scope::Cluster).into_iter().map(|it| it.0);

@@ -10,7 +10,7 @@ use crate::cluster::causes;
 
 /// Objects of one answer.
 const PAGE: u32 = 500;
-/// Objects of one kind: more would make a file that nobody can send.
+/// Most objects of one kind: with more, the file would be too large to send.
 const MAX_OBJECTS: usize = 10_000;
 
 /// What was read, and why that is not all.

@@ -5,7 +5,7 @@ use std::{io, os::unix::fs::symlink, path::Path};
 use super::sample::Sample;
 use crate::local::Folder;
 
-/// How the start ends, for somebody in front of it.
+/// Last line of the start in the foreground.
 pub(super) const STOP: &str = "Ctrl-C stops everything.";
 
 /// Writes a file that a shell can read, and says how to use it.

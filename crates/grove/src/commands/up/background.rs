@@ -40,7 +40,7 @@ pub(super) fn start(folder: &Path, arguments: &[String]) -> io::Result<Outcome> 
     let is_up = wait(&mut child, &ready)?;
     let printed = fs::read_to_string(&path)?;
     if is_up {
-        // Nobody is in front of it.
+        // Ctrl-C does not reach a process in the background.
         let ended = format!("{STOP}\n");
         anstream::print!("{}", printed.strip_suffix(&ended).unwrap_or(&printed));
         anstream::println!(
