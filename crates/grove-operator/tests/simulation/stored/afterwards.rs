@@ -89,8 +89,10 @@ async fn lost_pods_come_back_into_their_gang() {
         let [base, one, _] = gang_names(version);
         let lost = ["inf-0-fe-x7k20", "inf-0-pd-1-dec-x7k21"];
         let mut before = names(&world);
-        lost.iter().for_each(|it| assert!(before.remove(*it)));
-        lost.iter().for_each(|it| world.delete(PODS, it));
+        for pod in &lost {
+            assert!(before.remove(*pod));
+            world.delete(PODS, pod);
+        }
         let count = world.server.store().write_count();
         world.settle().await;
         let new = new_pods(&world, &before);

@@ -42,7 +42,9 @@ async fn gang_that_was_deleted_without_an_operator_comes_back_under_its_name() {
         let mut world = adopted(version, 22).await;
         world.kill();
         let before = pods(&world);
-        gang_names(version).iter().for_each(|it| world.delete(GANGS, it));
+        for gang in gang_names(version) {
+            world.delete(GANGS, gang);
+        }
         world.start();
         world.settle().await;
         assert_eq!(world.names(GANGS), gang_names(version), "{version:?}");
