@@ -2,8 +2,8 @@
 //!
 //! A gang that Grove creates has a name that follows from its place ([`layout`](crate::layout)). Upstream Grove names gangs by the
 //! time of their creation from v0.1.0-alpha.12 on (`inf-0-1758000000000000000`), and pods cannot move to another gang without being
-//! written. So a gang that exists keeps its name: which gang is at a place is decided by the PodCliques that it lists, and no name is
-//! read back.
+//! written. So a gang that exists keeps its name: which gang is at a place is decided by its role and by what it lists, and no name
+//! is read back.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -20,9 +20,8 @@ use crate::{
 
 /// Knows which gangs exist under other names than ours.
 pub trait GangNames: fmt::Debug + Sync {
-    /// The name of the gang of `set` that has these PodCliques, where it is not `ours`.
-    fn other_name(&self, set: &PodCliqueSet, ours: &str, cliques: &dyn Fn() -> Vec<String>)
-    -> Option<String>;
+    /// The name of the gang of `set` at `place`, where it is not `ours`.
+    fn other_name(&self, set: &PodCliqueSet, place: Place<'_>, ours: &str) -> Option<String>;
 }
 
 /// Every gang is called as we call it.
@@ -30,7 +29,7 @@ pub trait GangNames: fmt::Debug + Sync {
 pub struct OurNames;
 
 impl GangNames for OurNames {
-    fn other_name(&self, _: &PodCliqueSet, _: &str, _: &dyn Fn() -> Vec<String>) -> Option<String> {
+    fn other_name(&self, _: &PodCliqueSet, _: Place<'_>, _: &str) -> Option<String> {
         None
     }
 }
@@ -59,12 +58,7 @@ impl Context<'_> {
     }
 
     fn name(self, ours: String, place: Place<'_>) -> String {
-        let set = self.set;
-        let cliques = || {
-            let cliques = layout::cliques_of(set, place).unwrap_or_default();
-            cliques.into_iter().map(|it| it.name).collect::<Vec<_>>()
-        };
-        self.gang_names.other_name(set, &ours, &cliques).unwrap_or(ours)
+        self.gang_names.other_name(self.set, place, &ours).unwrap_or(ours)
     }
 }
 
@@ -72,6 +66,11 @@ impl Context<'_> {
 /// create in place of one of them. Only such a gang may have another name than ours.
 pub fn has_role(gang: &PodGang) -> bool {
     label(gang.metadata.labels.as_ref(), labels::POD_GANG_ROLE).is_some()
+}
+
+/// Whether that is a base gang.
+pub fn is_anchor(gang: &PodGang) -> bool {
+    label(gang.metadata.labels.as_ref(), labels::POD_GANG_ROLE) == Some(labels::ROLE_ANCHOR)
 }
 
 /// Says it, on a gang that is created under another name than ours because its pods carry that name.
@@ -85,8 +84,8 @@ pub fn note_role(gang: &mut PodGang, place: Place<'_>) {
     labels.insert(labels::SET_REPLICA_INDEX.to_owned(), replica.to_string());
 }
 
-/// Of gangs at one place, the name of the one that was created first. Upstream's newer updates may have several: those of later
-/// epochs are added to, and the first one is what others depend on.
+/// Of gangs at one place, the name of the one that was created first. Upstream's newer updates leave several base gangs of a replica:
+/// the first one is what others depend on.
 pub fn first_name<'a>(gangs: impl IntoIterator<Item = &'a PodGang>) -> Option<String> {
     // A decimal number without leading zeros: the longer one is larger.
     let epoch = |gang: &PodGang| {

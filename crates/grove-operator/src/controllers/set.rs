@@ -87,9 +87,9 @@ impl Grove {
             existing(&cliques, groups_by_name.values().copied())
         });
         self.wake_withheld(set, &allotment);
-        let lost = pods.iter().filter(|it| it.fact.is_live()).map(|it| it.fact.gang.as_str());
+        let live = pods.iter().filter(|it| it.fact.is_live());
         let children = SetChildren {
-            lost: lost.filter(|it| !gangs_by_name.contains_key(it)).collect(),
+            gangs_of_pods: live.map(|it| it.fact.gang.as_str()).collect(),
             services: by_name(&services),
             autoscalers: by_name(&autoscalers),
             // Members of groups are the groups' business.

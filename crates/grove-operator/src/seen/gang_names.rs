@@ -8,25 +8,53 @@ use grove_api::{
 };
 use grove_ownership::OwnerKey;
 use grove_plan::{
-    gang_names::{GangNames, first_name, has_role},
-    layout::{set_name, set_namespace},
+    gang_names::{GangNames, first_name, has_role, is_anchor},
+    layout::{self, Place, set_name, set_namespace},
 };
 
 use super::{Seen, joined, label};
 
-/// The PodCliques that a gang lists, if it may have another name than ours; nearly always there is no such gang.
-pub(super) fn listed_by_named(gang: &PodGang) -> Vec<String> {
+/// Under which replica of its set a base gang is found that may have another name than ours.
+pub(super) fn replica_of_named(gang: &PodGang) -> Vec<String> {
+    let of = |set, replica| replica_key(gang.metadata.namespace.as_deref().unwrap_or_default(), set, replica);
+    let key = |key| label(&gang.metadata, key);
+    let found = key(labels::PART_OF).zip(key(labels::SET_REPLICA_INDEX)).filter(|_| is_anchor(gang));
+    found.map(|(set, replica)| of(set, replica)).into_iter().collect()
+}
+
+/// Under which PodCliques a scaled gang is found that may have another name than ours.
+pub(super) fn cliques_of_named(gang: &PodGang) -> Vec<String> {
     let namespace = gang.metadata.namespace.as_deref().unwrap_or_default();
-    let listed = gang.spec.pod_groups.iter().filter(|_| has_role(gang));
+    let listed = gang.spec.pod_groups.iter().filter(|_| has_role(gang) && !is_anchor(gang));
     listed.map(|it| joined(namespace, &it.name)).collect()
 }
 
+fn replica_key(namespace: &str, set: &str, replica: impl fmt::Display) -> String {
+    format!("{namespace}/{set}/{replica}")
+}
+
 impl Seen {
+    /// The name of the gang at `place` that has a role: its labels say of which replica it is the base gang, or it lists what is there.
+    fn named(&self, set: &PodCliqueSet, place: Place<'_>) -> Option<String> {
+        let (namespace, owner) = (set_namespace(set), OwnerKey::of(set));
+        let all = match place {
+            Place::Base { replica } => self.named_bases.get(&replica_key(namespace, set_name(set), replica)),
+            Place::Scaled { .. } => {
+                let cliques = one_of_each_template(set, place);
+                cliques.iter().flat_map(|it| self.named_scaled.get(&joined(namespace, it))).collect()
+            }
+        };
+        first_name(all.iter().map(AsRef::as_ref).filter(|it| owner.controls(&it.metadata)))
+    }
+
     /// The name of a gang that was deleted while it had pods. They carry its name, and its PodCliques do: only both together say
     /// what it was called, because anybody who may write one of them may put any name there.
-    fn lost_name(&self, set: &PodCliqueSet, ours: &str, cliques: &[String]) -> Option<String> {
+    fn lost_name(&self, set: &PodCliqueSet, place: Place<'_>, ours: &str) -> Option<String> {
         let namespace = set_namespace(set);
-        cliques.iter().find_map(|name| {
+        if self.pods_by_set.count(&joined(namespace, set_name(set))) == 0 {
+            return None;
+        }
+        one_of_each_template(set, place).iter().find_map(|name| {
             let clique = self.cliques.cache.get(namespace, name)?;
             let gang = label(&clique.metadata, labels::POD_GANG).filter(|it| *it != ours)?;
             let is_lost = self.gangs.cache.get(namespace, gang).is_none()
@@ -37,26 +65,30 @@ impl Seen {
     }
 }
 
-impl GangNames for Seen {
-    fn other_name(
-        &self,
-        set: &PodCliqueSet,
-        ours: &str,
-        cliques: &dyn Fn() -> Vec<String>,
-    ) -> Option<String> {
-        let (namespace, owner) = (set_namespace(set), OwnerKey::of(set));
-        if self.named_gangs_by_set.count(&joined(namespace, set_name(set))) > 0 {
-            let listing = cliques();
-            let all = listing.iter().flat_map(|it| self.named_gangs_by_clique.get(&joined(namespace, it)));
-            let all: Vec<_> = all.filter(|it| owner.controls(&it.metadata)).collect();
-            if let Some(name) = first_name(all.iter().map(AsRef::as_ref)) {
-                return Some(name);
-            }
+/// PodCliques of the gang at `place`, one of each template: a base gang may have thousands, and this is asked for each of them.
+fn one_of_each_template(set: &PodCliqueSet, place: Place<'_>) -> Vec<String> {
+    let name = |it: layout::Clique<'_>| it.name;
+    match place {
+        Place::Base { replica } => {
+            let groups = set.spec.template.scaling_groups.iter();
+            let first = groups.flat_map(|it| layout::members(set, replica, it, 0));
+            layout::standalone(set, replica).chain(first).map(name).collect()
         }
-        if self.gangs.cache.get(namespace, ours).is_some() {
+        Place::Scaled { .. } => {
+            layout::cliques_of(set, place).unwrap_or_default().into_iter().map(name).collect()
+        }
+    }
+}
+
+impl GangNames for Seen {
+    fn other_name(&self, set: &PodCliqueSet, place: Place<'_>, ours: &str) -> Option<String> {
+        if let Some(name) = self.named(set, place) {
+            return Some(name);
+        }
+        if self.gangs.cache.get(set_namespace(set), ours).is_some() {
             return None;
         }
-        self.lost_name(set, ours, &cliques())
+        self.lost_name(set, place, ours)
     }
 }
 

@@ -19,7 +19,7 @@ use grove_api::{
     },
 };
 use grove_ownership::{OwnerKey, controller};
-use grove_plan::{gang_names::has_role, topology::topology_name};
+use grove_plan::topology::topology_name;
 use grove_runtime::{Cache, Cached, Index, InformerMetrics, Stored};
 use k8s_openapi::{
     api::{apps::v1::ControllerRevision, autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
@@ -58,10 +58,10 @@ pub(crate) struct Seen {
     /// By themselves, as owners of what schedulers' backends made for them.
     gangs_by_self: Index<PodGang>,
     pub(crate) gangs_by_namespace: Index<PodGang>,
-    /// Those that may have other names than ours, by the set that they say they are part of.
-    named_gangs_by_set: Index<PodGang>,
-    /// Likewise, by namespace and the PodCliques that they list.
-    named_gangs_by_clique: Index<PodGang>,
+    /// Base gangs that may have other names than ours, by the replica of a set that they say they are of.
+    named_bases: Index<PodGang>,
+    /// Likewise scaled gangs, by namespace and the PodCliques that they list.
+    named_scaled: Index<PodGang>,
     pub(crate) services: Children<Service>,
     pub(crate) autoscalers: Children<HorizontalPodAutoscaler>,
     /// Without the templates that they keep: the one that is needed is read when it is.
@@ -146,10 +146,8 @@ impl Seen {
             gangs_by_namespace: gangs
                 .cache
                 .index(|it: &PodGang| it.metadata.namespace.clone().into_iter().collect()),
-            named_gangs_by_set: gangs
-                .cache
-                .index(|it| if has_role(it) { by_label(&it.metadata, labels::PART_OF) } else { Vec::new() }),
-            named_gangs_by_clique: gangs.cache.index(gang_names::listed_by_named),
+            named_bases: gangs.cache.index(gang_names::replica_of_named),
+            named_scaled: gangs.cache.index(gang_names::cliques_of_named),
             gangs,
             services: Children::new(metrics),
             autoscalers: Children::new(metrics),

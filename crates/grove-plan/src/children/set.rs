@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use grove_api::{
+    constants::labels,
     names,
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
@@ -12,7 +13,8 @@ use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Servi
 use super::{Action, Batch, Child, ChildPlan, Draft, Kind, Wanted, name_of, update};
 use crate::{
     allotment::Allotment,
-    gang_names::note_role,
+    facts::index_label,
+    gang_names::{is_anchor, note_role},
     layout::{self, Place, count, set_name},
     objects::{self, Context, SharedTemplates},
     rollout::{self, Pace},
@@ -32,8 +34,8 @@ pub struct SetChildren<'a> {
     pub groups: BTreeMap<&'a str, &'a PodCliqueScalingGroup>,
     /// Gangs.
     pub gangs: BTreeMap<&'a str, &'a PodGang>,
-    /// Names of gangs that have pods, as far as they are not there: how they are made is for their pods to say.
-    pub lost: BTreeSet<&'a str>,
+    /// Names of the gangs that live pods say they are in. Where such a gang is not there, how it is made is for its pods to say.
+    pub gangs_of_pods: BTreeSet<&'a str>,
     /// Names of clique templates that no clique is made from: nobody knows which version of them is in force.
     pub unknown: BTreeSet<&'a str>,
     /// What may be created of a set that is too large.
@@ -173,7 +175,7 @@ impl Planner<'_> {
         spread: Option<Spread<'_>>,
     ) {
         let existing = self.children.gangs.get(name.as_str()).copied();
-        let form = if self.children.lost.contains(name.as_str()) { "" } else { self.context.form };
+        let form = if self.children.gangs_of_pods.contains(name.as_str()) { "" } else { self.context.form };
         let context = Context { form, ..self.context };
         let (set, children) = (self.context.set, self.children);
         self.draft.decide(Kind::Gang, &name, existing.map(|it| &it.metadata), || {
@@ -208,13 +210,22 @@ impl Planner<'_> {
         self.names.autoscalers.insert(name.to_owned());
     }
 
+    /// One of several base gangs that upstream's updates may leave of a replica. Pods that run in it stay in it.
+    fn is_further_base(&self, gang: &PodGang) -> bool {
+        let replica = index_label(gang.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX);
+        is_anchor(gang)
+            && replica.is_some_and(|it| it < count(self.context.set.spec.replicas))
+            && gang.metadata.name.as_deref().is_some_and(|it| self.children.gangs_of_pods.contains(it))
+    }
+
     /// What the set owns and no longer wants. Cliques and groups go before what they refer to.
     fn excess(&mut self) {
         let owner = self.draft.owner.clone();
         let (children, wanted) = (self.children, &self.names);
         let cliques = children.cliques.values().map(|it| (Kind::Clique, &it.metadata, &wanted.cliques));
         let groups = children.groups.values().map(|it| (Kind::Group, &it.metadata, &wanted.groups));
-        let gangs = children.gangs.values().map(|it| (Kind::Gang, &it.metadata, &wanted.gangs));
+        let gangs = children.gangs.values().filter(|it| !self.is_further_base(it));
+        let gangs = gangs.map(|it| (Kind::Gang, &it.metadata, &wanted.gangs));
         let services = children.services.values().map(|it| (Kind::Service, &it.metadata, &wanted.services));
         let scalers =
             children.autoscalers.values().map(|it| (Kind::Autoscaler, &it.metadata, &wanted.autoscalers));

@@ -16,9 +16,11 @@ const TEXT: &str = "fe=2/1 pre=1/1 dec=2/2 | pd=3/1:pre,dec";
 struct Named(Vec<PodGang>);
 
 impl GangNames for Named {
-    fn other_name(&self, _: &PodCliqueSet, _: &str, cliques: &dyn Fn() -> Vec<String>) -> Option<String> {
-        let cliques = cliques();
-        let lists = |it: &&PodGang| it.spec.pod_groups.iter().any(|it| cliques.contains(&it.name));
+    fn other_name(&self, set: &PodCliqueSet, place: Place<'_>, _: &str) -> Option<String> {
+        let cliques = layout::cliques_of(set, place)?;
+        let lists = |it: &&PodGang| {
+            it.spec.pod_groups.iter().any(|it| cliques.iter().any(|clique| clique.name == it.name))
+        };
         first_name(self.0.iter().filter(lists))
     }
 }
@@ -29,7 +31,9 @@ fn named(name: &str, epoch: &str, role: &str, cliques: &[&str]) -> PodGang {
     serde_json::from_value(json!({
         "metadata": {
             "name": name, "namespace": "ml", "uid": format!("uid-{name}"),
-            "labels": { "grove.io/epoch": epoch, "grove.io/podgang-role": role },
+            "labels": {
+                "grove.io/epoch": epoch, "grove.io/podgang-role": role, "grove.io/podcliqueset-replica-index": "0",
+            },
             "ownerReferences": [{
                 "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "inf", "uid": "uid-inf", "controller": true,
             }],
@@ -127,6 +131,29 @@ fn nothing_is_created_beside_an_existing_gang() {
     assert_eq!(plan(&set, &names, &names), ["delete inf-0-1758000000000000001-pd-1"]);
     set.spec.replicas = 0;
     assert_eq!(plan(&set, &names, &names).len(), 2);
+}
+
+/// Upstream's newer updates leave several base gangs of a replica. One is at the place; the others stay while pods are in them, and
+/// while there is the replica.
+#[test]
+fn further_base_gangs_stay_while_they_have_pods() {
+    let (mut set, mut names) = (set("fe=4/2"), Named(Vec::new()));
+    names.0 = ["1", "2"].map(|it| named(&format!("inf-0-{it}"), it, "Anchor", &["inf-0-fe"])).into();
+    let deleted = |set: &PodCliqueSet, pods: &[&'static str]| {
+        let gangs = names.0.iter().map(|it| (it.metadata.name.as_deref().unwrap(), it)).collect();
+        let gangs_of_pods = pods.iter().copied().collect();
+        let children = SetChildren { gangs, gangs_of_pods, ..SetChildren::default() };
+        let actions = plan_set(context(set, &names), None, &children).actions;
+        let gone = actions.into_iter().filter_map(|it| match it {
+            Action::Delete { kind: Kind::Gang, name, .. } => Some(name),
+            _ => None,
+        });
+        gone.collect::<Vec<_>>()
+    };
+    assert!(deleted(&set, &["inf-0-1", "inf-0-2"]).is_empty());
+    assert_eq!(deleted(&set, &["inf-0-1"]), ["inf-0-2"]);
+    set.spec.replicas = 0;
+    assert_eq!(deleted(&set, &["inf-0-1", "inf-0-2"]), ["inf-0-1", "inf-0-2"]);
 }
 
 /// Its pods carry its name, and say so where it is gone: it comes back under that name, and is known again.
