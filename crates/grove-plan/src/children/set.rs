@@ -44,16 +44,6 @@ pub struct SetChildren<'a> {
     pub batch: Batch,
 }
 
-impl SetChildren<'_> {
-    /// One of several base gangs that upstream's updates may leave of a replica. Pods that run in it stay in it.
-    fn is_further_base(&self, set: &PodCliqueSet, gang: &PodGang) -> bool {
-        let replica = index_label(gang.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX);
-        is_anchor(gang)
-            && replica.is_some_and(|it| it < count(set.spec.replicas))
-            && gang.metadata.name.as_deref().is_some_and(|it| self.gangs_of_pods.contains(it))
-    }
-}
-
 /// What to do about the children of a set. `topology` is that of the set, where it has one that exists.
 pub fn plan_set(context: Context<'_>, topology: Option<&Topology>, children: &SetChildren<'_>) -> ChildPlan {
     let mut planner = Planner {
@@ -82,6 +72,18 @@ struct Names {
     cliques: BTreeSet<String>,
     groups: BTreeSet<String>,
     gangs: BTreeSet<String>,
+}
+
+impl Names {
+    /// One of several base gangs that upstream's updates may leave of a replica. Pods that run in it stay in it, for as long as the
+    /// replica has a base gang at all.
+    fn is_further_base(&self, context: Context<'_>, children: &SetChildren<'_>, gang: &PodGang) -> bool {
+        let has_pods = |name: &str| children.gangs_of_pods.contains(name);
+        is_anchor(gang)
+            && gang.metadata.name.as_deref().is_some_and(has_pods)
+            && index_label(gang.metadata.labels.as_ref(), labels::SET_REPLICA_INDEX)
+                .is_some_and(|it| self.gangs.contains(&context.base_gang(it)))
+    }
 }
 
 struct Planner<'a> {
@@ -223,10 +225,10 @@ impl Planner<'_> {
     /// What the set owns and no longer wants. Cliques and groups go before what they refer to.
     fn excess(&mut self) {
         let owner = self.draft.owner.clone();
-        let (set, children, wanted) = (self.context.set, self.children, &self.names);
+        let (context, children, wanted) = (self.context, self.children, &self.names);
         let cliques = children.cliques.values().map(|it| (Kind::Clique, &it.metadata, &wanted.cliques));
         let groups = children.groups.values().map(|it| (Kind::Group, &it.metadata, &wanted.groups));
-        let gangs = children.gangs.values().filter(|it| !children.is_further_base(set, it));
+        let gangs = children.gangs.values().filter(|it| !wanted.is_further_base(context, children, it));
         let gangs = gangs.map(|it| (Kind::Gang, &it.metadata, &wanted.gangs));
         let services = children.services.values().map(|it| (Kind::Service, &it.metadata, &wanted.services));
         let scalers =

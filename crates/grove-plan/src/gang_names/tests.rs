@@ -1,4 +1,7 @@
-use grove_api::{constants::labels, wire::PodGang};
+use grove_api::{
+    constants::labels,
+    wire::{PodClique, PodGang},
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -134,15 +137,21 @@ fn nothing_is_created_beside_an_existing_gang() {
 }
 
 /// Upstream's newer updates leave several base gangs of a replica. One is at the place; the others stay while pods are in them, and
-/// while there is the replica.
+/// while the replica is to have one.
 #[test]
 fn further_base_gangs_stay_while_they_have_pods() {
     let (mut set, mut names) = (set("fe=4/2"), Named(Vec::new()));
     names.0 = ["1", "2"].map(|it| named(&format!("inf-0-{it}"), it, "Anchor", &["inf-0-fe"])).into();
-    let deleted = |set: &PodCliqueSet, pods: &[&'static str]| {
+    let scaled_to_zero: PodClique = serde_json::from_value(json!({
+        "metadata": { "name": "inf-0-fe", "namespace": "ml" },
+        "spec": { "roleName": "fe", "replicas": 0, "podSpec": { "containers": [] } },
+    }))
+    .unwrap();
+    let deleted = |set: &PodCliqueSet, clique: Option<&PodClique>, pods: &[&'static str]| {
         let gangs = names.0.iter().map(|it| (it.metadata.name.as_deref().unwrap(), it)).collect();
         let gangs_of_pods = pods.iter().copied().collect();
-        let children = SetChildren { gangs, gangs_of_pods, ..SetChildren::default() };
+        let cliques = clique.into_iter().map(|it| ("inf-0-fe", it)).collect();
+        let children = SetChildren { gangs, gangs_of_pods, cliques, ..SetChildren::default() };
         let actions = plan_set(context(set, &names), None, &children).actions;
         let gone = actions.into_iter().filter_map(|it| match it {
             Action::Delete { kind: Kind::Gang, name, .. } => Some(name),
@@ -150,10 +159,12 @@ fn further_base_gangs_stay_while_they_have_pods() {
         });
         gone.collect::<Vec<_>>()
     };
-    assert!(deleted(&set, &["inf-0-1", "inf-0-2"]).is_empty());
-    assert_eq!(deleted(&set, &["inf-0-1"]), ["inf-0-2"]);
+    let both = ["inf-0-1", "inf-0-2"];
+    assert!(deleted(&set, None, &both).is_empty());
+    assert_eq!(deleted(&set, None, &["inf-0-1"]), ["inf-0-2"]);
+    assert_eq!(deleted(&set, Some(&scaled_to_zero), &both), both, "nothing of it is to be scheduled");
     set.spec.replicas = 0;
-    assert_eq!(deleted(&set, &["inf-0-1", "inf-0-2"]), ["inf-0-1", "inf-0-2"]);
+    assert_eq!(deleted(&set, None, &both), both);
 }
 
 /// Its pods carry its name, and say so where it is gone: it comes back under that name, and is known again.
