@@ -151,7 +151,7 @@ fn further_base_gangs_stay_while_they_have_pods() {
         let gangs = names.0.iter().map(|it| (it.metadata.name.as_deref().unwrap(), it)).collect();
         let gangs_of_pods = pods.iter().copied().collect();
         let cliques = clique.into_iter().map(|it| ("inf-0-fe", it)).collect();
-        let children = SetChildren { gangs, gangs_of_pods, cliques, ..SetChildren::default() };
+        let children = SetChildren { cliques, gangs, gangs_of_pods, ..SetChildren::default() };
         let actions = plan_set(context(set, &names), None, &children).actions;
         let gone = actions.into_iter().filter_map(|it| match it {
             Action::Delete { kind: Kind::Gang, name, .. } => Some(name),
