@@ -1,6 +1,6 @@
 //! What the gangs of a set are called.
 //!
-//! A gang that Grove creates has a name that follows from its place ([`layout`](crate::layout)). Upstream Grove names gangs by the
+//! A gang that Grove creates has a name that follows from its place ([`layout`]). Upstream Grove names gangs by the
 //! time of their creation from v0.1.0-alpha.12 on (`inf-0-1758000000000000000`), and pods cannot move to another gang without being
 //! written. So a gang that exists keeps its name: which gang is at a place is decided by its role and by what it lists, and no name
 //! is read back.
