@@ -95,9 +95,12 @@ impl Tenant {
         if kind == PODS
             && let Some(spec) = object["spec"].as_object_mut()
         {
-            // Bound pods cannot be made; a gate may be forged or left out.
+            // A pod may name its node when it is created, also one that does not exist; then it has no gates.
             spec.remove("nodeName");
-            if pick >> 10 & 1 == 1 {
+            if pick >> 12 & 1 == 1 {
+                spec.remove("schedulingGates");
+                spec.insert("nodeName".to_owned(), format!("invented-{}", pick >> 24 & 0xff).into());
+            } else if pick >> 10 & 1 == 1 {
                 let gates = json!([{ "name": grove_api::constants::gates::POD_GANG_PENDING }]);
                 spec.insert("schedulingGates".to_owned(), gates);
             }

@@ -15,8 +15,8 @@ pub(crate) use self::{
     track::Track,
 };
 use crate::cluster::{
-    CLIQUES, COMPOSITES, GANGS, GROUPS, KAI_POD_GROUPS, NODES, POD_GROUPS, PODS, SETS, condition, is_ready,
-    number, text,
+    CLIQUES, COMPOSITES, GANGS, GROUPS, KAI_POD_GROUPS, NODES, POD_GROUPS, PODS, SETS, TENANT, condition,
+    is_ready, number, text,
 };
 
 /// How many replicas are wanted; none where the object is gone or going.
@@ -104,6 +104,9 @@ impl Past {
     /// Takes note of a jump: what it brings back is nothing that an operator made or deleted.
     pub(crate) fn jump(&mut self, event: &Event) {
         self.jumped = Some(Instant::now());
+        if event.key.namespace == TENANT {
+            return;
+        }
         if let (Some(old), Some(new)) = (&event.old, &event.new)
             && old.uid() != new.uid()
         {
