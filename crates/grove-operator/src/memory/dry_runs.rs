@@ -94,6 +94,14 @@ impl Memory {
         })
     }
 
+    /// Whether the API server refused pods of a template when it was asked last.
+    pub(crate) fn is_template_refused(&self, set: &str, of: &str, template: &str) -> bool {
+        let is_refused = |all: &DryRuns| {
+            all.of == of && all.by_template.get(template).is_some_and(|it| it.refusal.is_some())
+        };
+        self.look(set, |notes| is_refused(&notes.dry_runs)) == Some(true)
+    }
+
     /// A refusal that holds up the update of a set to this template.
     pub(crate) fn refused_template(&self, set: &str, of: &str) -> Option<TemplateRefusal> {
         let first = |all: &DryRuns| {
