@@ -74,9 +74,10 @@ impl Grove {
             Replacement::Refused(wait) => MayReplace::No(wait),
             Replacement::Asking => MayReplace::No(UNDER_WAY),
             Replacement::Ask => {
+                let under_way = self.memory.dry_run(uid(set), &of, template);
                 let refusal = self.refusal_of(set, clique).await;
                 let is_accepted = refusal.is_none();
-                let is_news = self.memory.dry_run_ended(uid(set), &of, template, refusal.clone());
+                let is_news = under_way.ended(refusal.clone());
                 if let Some(refusal) = refusal.filter(|_| is_news) {
                     warn!(clique = ?Key::of(clique), reason = refusal.message, "new pods are refused, none is replaced");
                     let (kind, reason) = (EventKind::Warning, reasons::POD_CREATE_FAILED);

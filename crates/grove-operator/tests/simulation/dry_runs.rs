@@ -1,6 +1,6 @@
 //! Templates that the API server refuses: an update asks before it deletes the first pod.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use grove_apiserver::{Action, Fault, WriteRequest};
 use serde_json::{Value, json};
@@ -150,7 +150,8 @@ async fn restarted_replica_comes_back_while_the_new_template_is_refused() {
     let status = json!({ "phase": "Running", "conditions": [unready], "containerStatuses": [container] });
     world.patch_status("pods", &pod, status);
     world.settle().await;
-    let replica: Vec<&str> = before.keys().map(String::as_str).filter(|it| it.starts_with("inf-1-")).collect();
+    let replica: Vec<&str> =
+        before.keys().map(String::as_str).filter(|it| it.starts_with("inf-1-")).collect();
     assert_eq!(restarted(&before, &world), replica.join(" "));
     assert_eq!(serving(&world), served);
     goes_on(&world).await;
@@ -213,6 +214,33 @@ async fn other_answers_do_not_block() {
     image(&world, ALL, "engine:2");
     world.settle().await;
     assert!(all_have(&world, "engine:2"));
+}
+
+thread_local! {
+    /// Whether dry runs get no answer. All of a test is on one thread.
+    static STALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A dry run without an answer ends with the reconcile that waits for it, at its deadline; then another one asks.
+#[tokio::test(start_paused = true)]
+async fn dry_run_without_an_answer_is_repeated() {
+    let mut world = World::new(121);
+    world.delay = |_, path| {
+        let is_stalled = path.contains("dryRun=All") && STALLED.get();
+        if is_stalled { Duration::from_hours(10) } else { Duration::ZERO }
+    };
+    world.start();
+    world.create(SETS, example(1));
+    world.settle().await;
+    STALLED.set(true);
+    image(&world, ALL, "engine:2");
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    assert!(all_have(&world, "engine:1"), "nothing is replaced before there is an answer");
+    STALLED.set(false);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    world.settle().await;
+    assert!(all_have(&world, "engine:2"), "{:?}", serving(&world));
+    assert_eq!(condition(&world, "UpdateInProgress"), "False/UpdateEnded");
 }
 
 /// One for each changed template, however many replicas and pods there are; none without an update.
