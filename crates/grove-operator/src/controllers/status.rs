@@ -95,9 +95,9 @@ impl Grove {
             now: self.now(),
         };
         let new = status::clique(&report);
-        // It may be over before it is written.
-        if let Some(was_scheduled) = new.was_scheduled {
-            self.memory.note_scheduled(uid(clique.as_ref()), was_scheduled);
+        // It may be over before it is written. Only what wants no pods is like new: the minimum may have been bound just now.
+        if new.was_scheduled == Some(true) || clique.spec.replicas == Some(0) {
+            self.memory.note_scheduled(uid(clique.as_ref()), new.was_scheduled == Some(true));
         }
         let lost = written.is_some_and(|it| it.scheduled_replicas > 0) && new.scheduled_replicas == 0;
         let mode = mode(&set);
@@ -112,7 +112,7 @@ impl Grove {
         Ok(sooner(outcome, watch.next.map(|it| self.until(it))))
     }
 
-    fn tally(&self, clique: &PodClique) -> Tally {
+    pub(crate) fn tally(&self, clique: &PodClique) -> Tally {
         Tally::of(self.seen.pods_of(clique).iter().map(|it| &it.fact), template_hash(&clique.metadata))
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use grove_apiserver::{Fault, Subresource, WriteRequest};
+use http::Method;
 use serde_json::json;
 
 use crate::{
@@ -28,7 +29,10 @@ fn refuse_reports(world: &World) {
 
 /// A set that was made a moment ago. What the nodes have taken they lose now, and take no more.
 async fn young(seed: u64, age: Duration) -> World {
-    let mut world = World::started(seed);
+    grown(World::started(seed), age).await
+}
+
+async fn grown(mut world: World, age: Duration) -> World {
     world.create(SETS, set(Minima { x: 1, ..ALL }, 1));
     let step = Duration::from_millis(5);
     for _ in 0..age.as_millis() / step.as_millis() {
@@ -64,6 +68,24 @@ async fn what_breaks_within_seconds_is_restarted_after_the_delay() {
             comes_back(world).await;
         }
     }
+}
+
+/// Its first status is being written while all pods are bound and one is lost: nobody looks at the clique in between.
+#[tokio::test(start_paused = true)]
+async fn what_breaks_while_its_status_is_being_written_is_restarted() {
+    let mut world = World::new(8);
+    world.delay = |method, path| {
+        let is_status = *method == Method::PATCH && path.contains("/podcliques/w-0-a/status");
+        if is_status { Duration::from_secs(3) } else { Duration::ZERO }
+    };
+    world.start();
+    let world = grown(world, Duration::from_millis(500)).await;
+    assert_eq!(world.get(CLIQUES, "w-0-a").field("/status/wasScheduled"), None, "nothing is written yet");
+    let before = pods(&world);
+    lose(&world, "w-0-a", 1);
+    world.settle().await;
+    assert_eq!(restarted(&before, &world), WHOLE);
+    comes_back(world).await;
 }
 
 /// A set whose status cannot be written, for whatever reason, is restarted all the same.
