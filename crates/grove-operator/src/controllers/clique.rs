@@ -81,7 +81,7 @@ impl Grove {
         let EndedPods { ended, wait: failed } = self.ended_pods(set, clique, &facts).await?;
         let allowed = self.allowed(set, clique);
         let template = self.awaited_template(set, clique);
-        let waits = template == AwaitedTemplate::Coming;
+        let waits = matches!(template, AwaitedTemplate::Coming(_));
         let lost = self.with_losses(clique, &pods, |it| it.gone()).unwrap_or_default();
         self.read_nodes(&lost.unconfirmed, Purpose::Lost);
         let limit = self.quota_limit(clique, allowed);
@@ -104,7 +104,10 @@ impl Grove {
             lost: &lost.uids,
         };
         let mut plan = pods::plan(want, &facts);
-        let mut blocked = None;
+        let mut blocked = match template {
+            AwaitedTemplate::Coming(wait) => wait,
+            AwaitedTemplate::None | AwaitedTemplate::Held => None,
+        };
         if plan.delete.iter().any(|it| it.why == Why::Outdated) {
             match self.may_replace(set, clique).await {
                 MayReplace::Yes => {}

@@ -131,7 +131,7 @@ impl Grove {
             claim.surplus += gated.min(number.saturating_sub(minimum));
             claim.missing += minimum.saturating_sub(number);
             // Who is held up by something else holds up nobody.
-            let waits = || self.awaited_template(&set, clique) == AwaitedTemplate::Coming;
+            let waits = || matches!(self.awaited_template(&set, clique), AwaitedTemplate::Coming(_));
             if can_be_made && !self.memory.is_refused_otherwise(id) && !waits() {
                 claim.lacking += lacking(clique, number);
             }

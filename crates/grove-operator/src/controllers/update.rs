@@ -1,5 +1,7 @@
 //! What is seen of an update of a set's pods: for its status, and for those who make and replace pods.
 
+use std::time::Duration;
+
 use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueSet},
@@ -89,11 +91,16 @@ impl Grove {
         if !clique_patch(clique, &wanted).as_ref().is_some_and(changes_template) {
             return AwaitedTemplate::None;
         }
+        let is_unobserved = self.template_state(set) == TemplateState::Unobserved;
+        if is_unobserved {
+            let wait = self.unobserved_wait(set);
+            return wait.map_or(AwaitedTemplate::Held, |it| AwaitedTemplate::Coming(Some(it)));
+        }
         let (of, template) = (self.noted_hash(set), template_hash(&wanted.metadata));
         if pace == Pace::Rolling && self.memory.is_template_refused(uid(set), &of, template) {
-            return AwaitedTemplate::Refused;
+            return AwaitedTemplate::Held;
         }
-        AwaitedTemplate::Coming
+        AwaitedTemplate::Coming(None)
     }
 }
 
@@ -102,10 +109,12 @@ impl Grove {
 pub(super) enum AwaitedTemplate {
     /// It has the one that it should have.
     None,
-    /// It is about to get another one: whatever is made or replaced of the one that it has would be old at once.
-    Coming,
-    /// The API server refuses pods of it. The clique keeps the one that it has, and pods that are lost are made of that.
-    Refused,
+    /// It is about to get another one: whatever is made or replaced of the one that it has would be old at once. Where nothing wakes it
+    /// when that is over: how long that is waited for.
+    Coming(Option<Duration>),
+    /// Not for now: the API server refuses pods of it, or the change cannot be noted. The clique keeps the one that it has, and pods that
+    /// are lost are made of that.
+    Held,
 }
 
 /// Whether a clique's pods are replaced now. Those of members are the business of their group.
