@@ -160,7 +160,8 @@ impl Memory {
         self.creations.settled(uid);
         let mut notes = self.by_uid.lock();
         notes.remove(uid);
-        notes.len().max(self.lines.len()) > self.kept.lock().saturating_mul(2).saturating_add(SPARE)
+        let left = notes.len().max(self.lines.len()).max(self.creations.len());
+        left > self.kept.lock().saturating_mul(2).saturating_add(SPARE)
     }
 
     /// Forgets all of which `live` does not know. It is asked while nothing can be noted: what it does not know of is gone.
@@ -169,6 +170,7 @@ impl Memory {
         let live = live();
         notes.retain(|uid, _| live.contains(uid));
         self.lines.sweep(&live);
+        self.creations.sweep(&live);
         *self.kept.lock() = notes.len();
     }
 

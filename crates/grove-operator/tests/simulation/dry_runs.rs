@@ -258,6 +258,30 @@ async fn each_changed_template_is_tried_once() {
     assert_eq!(dry_runs(&world), 2);
 }
 
+/// A template that PodCliques have already, because nobody was asked, is tried before their pods are replaced.
+#[tokio::test(start_paused = true)]
+async fn template_that_came_with_on_delete_is_tried_before_pods_are_replaced() {
+    let world = ready(122, 1).await;
+    let before = uids(&world);
+    let strategy = |type_: &str| {
+        world.patch(SETS, "inf", json!({ "spec": { "updateStrategy": { "type": type_ } } }));
+    };
+    strategy("OnDelete");
+    image(&world, &[0], "engine:2");
+    world.settle().await;
+    let clique = world.get("podcliques.grove.io", "inf-0-fe");
+    assert_eq!(clique.field("/spec/podSpec/containers/0/image"), Some(&json!("engine:2")));
+    refuse_pods(&world, "engine:2");
+    strategy("RollingRecreate");
+    world.settle().await;
+    assert_eq!(uids(&world), before);
+    assert_eq!(condition(&world, "UpdateInProgress"), "True/PodTemplateRefused");
+    world.server.before_write(|_| Fault::None);
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    world.settle().await;
+    assert_eq!(serving(&world)["inf-0-fe"], ["engine:2", "engine:2"]);
+}
+
 /// Who deletes pods by hand asks nobody.
 #[tokio::test(start_paused = true)]
 async fn on_delete_tries_nothing() {
