@@ -81,6 +81,10 @@ struct Notes {
     errors: Vec<LastError>,
     status_written: Option<Instant>,
     was_scheduled: bool,
+    /// Since when a clique is seen below its minimum.
+    breached_since: Option<Timestamp>,
+    /// A generation, and when it was first seen.
+    generation_seen: Option<(Option<i64>, Timestamp)>,
     collected: Option<Instant>,
     no_effect: Option<(String, String)>,
     template: TemplateNotes,
@@ -156,7 +160,8 @@ impl Memory {
         self.creations.settled(uid);
         let mut notes = self.by_uid.lock();
         notes.remove(uid);
-        notes.len().max(self.lines.len()) > self.kept.lock().saturating_mul(2).saturating_add(SPARE)
+        let left = notes.len().max(self.lines.len()).max(self.creations.len());
+        left > self.kept.lock().saturating_mul(2).saturating_add(SPARE)
     }
 
     /// Forgets all of which `live` does not know. It is asked while nothing can be noted: what it does not know of is gone.
@@ -165,6 +170,7 @@ impl Memory {
         let live = live();
         notes.retain(|uid, _| live.contains(uid));
         self.lines.sweep(&live);
+        self.creations.sweep(&live);
         *self.kept.lock() = notes.len();
     }
 
@@ -303,7 +309,32 @@ impl Memory {
 
     /// Whether the minimum of a clique is bound, or was since it is to have pods: that is written later.
     pub(crate) fn note_scheduled(&self, uid: &str, was_scheduled: bool) {
-        self.note(uid, |notes| notes.was_scheduled = was_scheduled);
+        self.note(uid, |notes| {
+            // What was missing before it had its place is no breach.
+            if was_scheduled && !notes.was_scheduled {
+                notes.breached_since = None;
+            }
+            notes.was_scheduled = was_scheduled;
+        });
+    }
+
+    /// Since when a clique is seen below its minimum, where it `is_breached`.
+    pub(crate) fn breached_since(&self, uid: &str, is_breached: bool, now: Timestamp) -> Option<Timestamp> {
+        if is_breached {
+            return Some(self.note(uid, |notes| *notes.breached_since.get_or_insert(now)));
+        }
+        if self.look(uid, |notes| notes.breached_since.is_some()) == Some(true) {
+            self.note(uid, |notes| notes.breached_since = None);
+        }
+        None
+    }
+
+    /// When this generation of an object was first asked for.
+    pub(crate) fn generation_seen(&self, uid: &str, generation: Option<i64>, now: Timestamp) -> Timestamp {
+        self.note(uid, |notes| {
+            let known = notes.generation_seen.filter(|it| it.0 == generation);
+            notes.generation_seen.insert(known.unwrap_or((generation, now))).1
+        })
     }
 
     /// Whether the minimum of a clique was seen bound since the operator started.

@@ -106,6 +106,8 @@ pub mod pod_gang {
     /// Reason of [`SCHEDULED`] False: a level is required of a topology that does not exist, so that pods stay gated. The
     /// set's condition has the same reason.
     pub const TOPOLOGY_NOT_FOUND: &str = super::topology_levels_unavailable::NOT_FOUND;
+    /// Reason of [`SCHEDULED`] False: the topology lacks a level that is required.
+    pub const TOPOLOGY_LEVELS_UNAVAILABLE: &str = super::topology_levels_unavailable::UNAVAILABLE;
     /// Reason of [`SCHEDULED`] False: pods were bound one by one although they belong to groups.
     pub const NOT_HONOURED: &str = "GangNotHonoured";
     /// Where the pods are does not meet all that the gang prefers; there only while that is so.

@@ -12,7 +12,7 @@ use grove_ownership::OwnerKey;
 use grove_plan::{
     allotment::wanted_cliques,
     facts::index_label,
-    layout::{count, group_minimum, group_named, set_name},
+    layout::{clique_replicas, count, group_minimum, group_named, place_of, set_name},
 };
 use kube::Client;
 use serde_json::Value;
@@ -166,7 +166,11 @@ impl Cluster {
             (it.metadata.name.clone().unwrap_or_default(), it.spec.replicas.unwrap_or_default())
         };
         let siblings = of_group.iter().flatten().filter(is_sibling).map(sized).collect();
-        Scaled { group, siblings, autoscaler, set: None }
+        let template = seen.set_of(&clique.metadata).and_then(|set| {
+            let place = place_of(&set, &clique)?;
+            i32::try_from(clique_replicas(place.template)).ok()
+        });
+        Scaled { template: template.filter(|_| group.is_some()), group, siblings, autoscaler, set: None }
     }
 
     /// The set of a scaling group.

@@ -1,7 +1,7 @@
-//! The one question that admission asks the API server: whether a topology exists that the caches do not have.
+//! The one question that admission asks the API server: whether a topology exists, with the levels, that the caches do not have.
 //!
-//! Somebody who creates a ClusterTopologyBinding and a set in one go is faster than the watch that fills the cache. So a set
-//! is not refused for a topology that "does not exist" before the API server has said so too. Nothing else waits for it.
+//! Somebody who creates or changes a ClusterTopologyBinding and creates a set in one go is faster than the watch that fills the cache. So
+//! a set is not refused for a topology that "does not exist", or for a level that it "does not have", before the API server has said so too. Nothing else waits for it.
 
 use futures::future::BoxFuture;
 use grove_api::{
@@ -41,18 +41,30 @@ impl LiveTopology {
     pub(super) fn add_to(self, environment: &mut Environment, name: &str) {
         let (map, levels) = match self {
             Self::Binding(levels) => (&mut environment.topologies, levels),
-            Self::Kueue(levels) => (&mut environment.kueue_topologies, levels),
+            Self::Kueue(levels) => {
+                // A binding goes before, and there is none any more.
+                environment.topologies.remove(name);
+                (&mut environment.kueue_topologies, levels)
+            }
         };
         map.insert(name.to_owned(), levels);
     }
 }
 
-/// The topology that a set is refused for because nobody knows it.
+/// Fields that name a level.
+const LEVELS: [&str; 4] = [".pack.required", ".pack.preferred", ".topologyKey", ".topologyDomain"];
+
+/// The topology that a set is refused for because nobody knows it, or a level of it.
 pub(super) fn unknown_topology(request: &Request, verdict: &Verdict) -> Option<String> {
-    let is_about_topology = |path: String| path.ends_with(".topologyName");
     let mut errors = verdict.denial.iter().flat_map(|it| &it.errors);
-    let is_unknown =
-        errors.any(|it| it.kind == ErrorKind::NotFound && is_about_topology(it.path.to_string()));
+    let is_unknown = errors.any(|it| {
+        let path = it.path.to_string();
+        match it.kind {
+            ErrorKind::NotFound => path.ends_with(".topologyName"),
+            ErrorKind::Invalid => LEVELS.iter().any(|level| path.ends_with(level)),
+            _ => false,
+        }
+    });
     if !is_unknown || !matches!(request.operation, Operation::Create | Operation::Update) {
         return None;
     }

@@ -19,6 +19,8 @@ pub struct Scaled {
     pub group: Option<String>,
     /// The cliques of the same role in other replicas of the group, with their pods.
     pub siblings: Vec<(String, i32)>,
+    /// Of a member of a scaling group: how many pods the set's template gives it.
+    pub template: Option<i32>,
     /// Lower and upper bound of the autoscaler that it has.
     pub autoscaler: Option<(i32, i32)>,
     /// Of a group: what its set consists of.
@@ -77,6 +79,15 @@ pub(super) fn scale(request: &Request, snapshot: &Snapshot) -> Verdict {
         warnings.push(format!(
             "{}: only this replica of scaling group {group} changes, {sibling} keeps {pods} pods. For more replicas of the \
              group: kubectl scale pcsg/{group} --replicas=N",
+            path()
+        ));
+    }
+    // Replicas that are created later have as many as the template says.
+    let unlike_template = scaled.template.filter(|it| unlike.is_none() && i64::from(*it) != new);
+    if let (Some(group), Some(pods)) = (&scaled.group, unlike_template) {
+        warnings.push(format!(
+            "{}: the template of the set has {pods}, and further replicas of scaling group {group} get as many. To change it for \
+             all, change the template and scale each replica",
             path()
         ));
     }

@@ -27,6 +27,7 @@ use super::{
     sooner,
     start_order::parents_of,
     uid,
+    update::AwaitedTemplate,
 };
 use crate::{backends::Operation, error::Error, key::Key, memory::Purpose, seen::label};
 
@@ -79,8 +80,8 @@ impl Grove {
         let refused = self.memory.refused_for(id);
         let EndedPods { ended, wait: failed } = self.ended_pods(set, clique, &facts).await?;
         let allowed = self.allowed(set, clique);
-        // Whatever is made or replaced of the template that it still has would be old at once.
-        let waits = self.awaits_template(set, clique);
+        let template = self.awaited_template(set, clique);
+        let waits = matches!(template, AwaitedTemplate::Coming(_));
         let lost = self.with_losses(clique, &pods, |it| it.gone()).unwrap_or_default();
         self.read_nodes(&lost.unconfirmed, Purpose::Lost);
         let limit = self.quota_limit(clique, allowed);
@@ -88,7 +89,8 @@ impl Grove {
             self.queues.quotas.add(key.namespace.clone());
         }
         let existing = facts.iter().filter(|it| !it.terminating).count();
-        let can_replace = !waits && pods::can_recreate(allowed, limit, existing);
+        // No pod is replaced by one of a template that is not wanted any more.
+        let can_replace = template == AwaitedTemplate::None && pods::can_recreate(allowed, limit, existing);
         let want = Want {
             replicas: clique.spec.replicas.map_or(0, count),
             minimum: layout::spec_minimum(&clique.spec),
@@ -102,7 +104,10 @@ impl Grove {
             lost: &lost.uids,
         };
         let mut plan = pods::plan(want, &facts);
-        let mut blocked = None;
+        let mut blocked = match template {
+            AwaitedTemplate::Coming(wait) => wait,
+            AwaitedTemplate::None | AwaitedTemplate::Held => None,
+        };
         if plan.delete.iter().any(|it| it.why == Why::Outdated) {
             match self.may_replace(set, clique).await {
                 MayReplace::Yes => {}

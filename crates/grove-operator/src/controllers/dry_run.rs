@@ -1,6 +1,7 @@
-//! Before an update deletes the first pod of an old template, one of the new template is created as a dry run.
+//! Before an update changes a PodClique or deletes the first pod of an old template, a pod of the new template is created as a dry
+//! run.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use grove_api::{
     constants::{events::pod_clique as reasons, labels},
@@ -37,7 +38,34 @@ pub(super) enum MayReplace {
     Asked,
 }
 
+/// What the API server says of changed templates.
+#[derive(Default)]
+pub(super) struct TemplateAnswers {
+    /// Whether it was asked just now. What was planned before that is to be planned again.
+    pub(super) is_new: bool,
+    /// Hashes of those that it refuses, or is just being asked about by somebody else.
+    pub(super) refused: BTreeSet<String>,
+    /// When to ask about those again.
+    pub(super) retry: Option<Duration>,
+}
+
 impl Grove {
+    /// Asks the API server about the templates of PodCliques as they will be.
+    pub(super) async fn try_templates(&self, set: &PodCliqueSet, cliques: &[PodClique]) -> TemplateAnswers {
+        let mut answers = TemplateAnswers::default();
+        for clique in cliques {
+            match self.may_replace(set, clique).await {
+                MayReplace::Yes => {}
+                MayReplace::Asked => answers.is_new = true,
+                MayReplace::No(wait) => {
+                    answers.refused.insert(template_hash(&clique.metadata).to_owned());
+                    answers.retry = answers.retry.into_iter().chain([wait]).min();
+                }
+            }
+        }
+        answers
+    }
+
     /// Whether pods may be replaced by those of `clique`. The API server is asked once for each template.
     pub(super) async fn may_replace(&self, set: &PodCliqueSet, clique: &PodClique) -> MayReplace {
         let (of, template) = (self.noted_hash(set), template_hash(&clique.metadata));
@@ -46,9 +74,10 @@ impl Grove {
             Replacement::Refused(wait) => MayReplace::No(wait),
             Replacement::Asking => MayReplace::No(UNDER_WAY),
             Replacement::Ask => {
+                let under_way = self.memory.dry_run(uid(set), &of, template);
                 let refusal = self.refusal_of(set, clique).await;
-                let is_refused = refusal.is_some();
-                let is_news = self.memory.dry_run_ended(uid(set), &of, template, refusal.clone());
+                let is_accepted = refusal.is_none();
+                let is_news = under_way.ended(refusal.clone());
                 if let Some(refusal) = refusal.filter(|_| is_news) {
                     warn!(clique = ?Key::of(clique), reason = refusal.message, "new pods are refused, none is replaced");
                     let (kind, reason) = (EventKind::Warning, reasons::POD_CREATE_FAILED);
@@ -57,8 +86,9 @@ impl Grove {
                 if is_news {
                     self.queues.report(StatusKey::Set(Key::of(set)));
                 }
-                if !is_refused {
-                    // Others may have been told to wait.
+                // Others may have been told to wait, and PodCliques that keep their template make what they miss.
+                if is_accepted || is_news {
+                    self.queues.sets.add(Key::of(set));
                     self.wake_turns(set);
                 }
                 MayReplace::Asked

@@ -15,7 +15,7 @@ use grove_plan::{
     gang::{self, CliqueSeen, Growth, Seen as GangSeen, Told, Ungate},
     layout::{self, Place},
     status::{self, status_patch},
-    topology::{Placement, Places, Topology, common_domain, preferred_keys},
+    topology::{Placement, Places, Topology, common_domain, missing_required_levels, preferred_keys},
 };
 use grove_runtime::{Lane, Outcome, WriteError};
 use serde_json::{Value, json};
@@ -205,7 +205,8 @@ impl Grove {
             .as_ref()
             .is_none_or(|it| it.as_ref().is_some_and(|base| gang::is_scheduled(&base.seen(self))));
         let topology = self.topology(&set);
-        let topology_missing = topology.is_none() && self.names_topology(&set);
+        let lacks_level = |it: &Topology| !missing_required_levels(&set, place, it).is_empty();
+        let topology_missing = self.names_topology(&set) && topology.as_ref().is_none_or(lacks_level);
         let home = base.flatten().and_then(|base| self.home(&set, topology.as_ref(), &base));
         let places = self.places(nodes_of(&cliques), &preferred_keys(&gang));
         let telling = self.memory.telling(uid(gang.as_ref()));

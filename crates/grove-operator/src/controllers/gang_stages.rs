@@ -27,6 +27,7 @@ const REASONS: &[&str] = &[
     names::BACKEND_NOT_READY,
     names::BACKEND_FAILED,
     names::TOPOLOGY_NOT_FOUND,
+    names::TOPOLOGY_LEVELS_UNAVAILABLE,
     names::NOT_HONOURED,
     names::PODS_NOT_READY,
     names::NOT_SCHEDULED,

@@ -208,7 +208,7 @@ impl Grove {
     }
 }
 
-fn uid<K: kube::Resource>(object: &K) -> &str {
+pub(crate) fn uid<K: kube::Resource>(object: &K) -> &str {
     object.meta().uid.as_deref().unwrap_or_default()
 }
 

@@ -7,10 +7,11 @@ use grove_ownership::OwnerKey;
 use grove_plan::{
     layout::{set_name, set_namespace},
     status::{CliqueState, SetState},
+    termination::is_status_outdated,
     topology::Topology,
 };
 
-use super::{Grove, set::by_name};
+use super::{Grove, set::by_name, uid};
 use crate::seen::joined;
 
 /// Children of a set, held while they are looked at.
@@ -35,10 +36,16 @@ impl Grove {
             .into_iter()
             .map(|(name, clique)| (name, self.state(set, clique)))
             .collect();
+        let groups = by_name(&children.groups);
+        let outdated = groups.iter().filter(|(_, it)| is_status_outdated(it));
+        let changed = |group: &PodCliqueScalingGroup| {
+            self.memory.generation_seen(uid(group), group.metadata.generation, self.now())
+        };
         SetState {
+            groups_changed: outdated.map(|(name, it)| (*name, changed(it))).collect(),
             set,
             cliques,
-            groups: by_name(&children.groups),
+            groups,
             topology: self.topology_seen(children.topology.as_ref()),
             generation_hash: self.noted_hash(set),
             now: self.now(),

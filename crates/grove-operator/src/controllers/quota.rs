@@ -16,7 +16,7 @@ use grove_plan::{
 use grove_runtime::{Delete, EventKind, Outcome};
 use tracing::info;
 
-use super::{Grove, IN_FLIGHT, clique::words, uid, version};
+use super::{Grove, IN_FLIGHT, clique::words, uid, update::AwaitedTemplate, version};
 use crate::{
     error::Error,
     key::Key,
@@ -131,7 +131,8 @@ impl Grove {
             claim.surplus += gated.min(number.saturating_sub(minimum));
             claim.missing += minimum.saturating_sub(number);
             // Who is held up by something else holds up nobody.
-            if can_be_made && !self.memory.is_refused_otherwise(id) && !self.awaits_template(&set, clique) {
+            let waits = || matches!(self.awaited_template(&set, clique), AwaitedTemplate::Coming(_));
+            if can_be_made && !self.memory.is_refused_otherwise(id) && !waits() {
                 claim.lacking += lacking(clique, number);
             }
             claim.refused_at = claim.refused_at.max(self.memory.quota_refused_at(id));

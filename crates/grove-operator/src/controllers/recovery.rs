@@ -16,7 +16,6 @@ use grove_plan::{
     recovery::{self, RecoveryPlan},
     restart::{Restart, Unit},
     restart_policy::Exhausted,
-    rollout::{self, Pace, TemplateState},
     status::{SetState, status_patch},
 };
 use grove_runtime::{EventKind, Failure, Outcome};
@@ -28,8 +27,11 @@ use crate::{error::Error, key::Key};
 impl Grove {
     pub(crate) async fn reconcile_recovery(&self, key: Key) -> Result<Outcome, Error> {
         let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
-        if set.metadata.deletion_timestamp.is_some() || self.template_unobserved(&set) {
+        if set.metadata.deletion_timestamp.is_some() {
             return Ok(Outcome::Done);
+        }
+        if let Some(wait) = self.unobserved_wait(&set) {
+            return Ok(Outcome::After(wait));
         }
         let children = self.children_of(&set);
         let observed = self.observe(&set, &children);
@@ -41,11 +43,6 @@ impl Grove {
             }
             RecoveryPlan::Exhaust(units) => self.exhaust_all(&observed, &units).await,
         }
-    }
-
-    /// Whether a change of the template is not noted yet. Its update comes first: it may be the cure.
-    fn template_unobserved(&self, set: &PodCliqueSet) -> bool {
-        rollout::pace(set) != Pace::Paused && self.template_state(set) == TemplateState::Unobserved
     }
 
     /// Restarts units. One that cannot be restarted keeps no other from it.

@@ -21,7 +21,7 @@ use grove_runtime::Outcome;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, allotment::existing, children::ROUNDS, uid, version};
+use super::{Grove, allotment::existing, children::ROUNDS, sooner, uid, version};
 use crate::{
     error::Error,
     key::Key,
@@ -57,7 +57,14 @@ impl Grove {
             // Changed again meanwhile: noted first, which it has woken us for.
             let template = self.template_state(&set);
             let Some(in_force) = template.set_in_force(&set) else { return Ok(Outcome::Again) };
-            let mut plan = self.plan_children(in_force, template.unknown());
+            let mut plan = self.plan_children(in_force, template.unknown(), &BTreeSet::new());
+            let answers = self.try_templates(&set, &plan.replaced).await;
+            if answers.is_new {
+                continue;
+            }
+            if !answers.refused.is_empty() {
+                plan = self.plan_children(in_force, template.unknown(), &answers.refused);
+            }
             if !plan.actions.is_empty() {
                 info!(set = ?key, changes = plan.actions.len(), more = plan.more, "changing children");
             }
@@ -65,14 +72,19 @@ impl Grove {
                 if !plan.waiting && self.memory.acted_on(uid(set.as_ref()), set.metadata.generation) {
                     self.wake_status_of(set.as_ref());
                 }
-                return Ok(Outcome::Done);
+                return Ok(sooner(Outcome::Done, answers.retry));
             }
         }
         Ok(Outcome::Again)
     }
 
-    /// `set` has the template in force; of those that are `unknown` nothing is made.
-    fn plan_children(&self, set: &PodCliqueSet, unknown: Option<&BTreeSet<String>>) -> ChildPlan {
+    /// `set` has the template in force; of those that are `unknown` nothing is made. No PodClique gets a template that is `refused`.
+    fn plan_children(
+        &self,
+        set: &PodCliqueSet,
+        unknown: Option<&BTreeSet<String>>,
+        refused: &BTreeSet<String>,
+    ) -> ChildPlan {
         let seen = &self.seen;
         let (owner, of_set) = (OwnerKey::of(set), joined(set_namespace(set), set_name(set)));
         let services = seen.services.of_owner_and(&owner, seen.services.by_set.get(&of_set));
@@ -100,6 +112,7 @@ impl Grove {
             groups: groups_by_name,
             gangs: gangs_by_name,
             unknown: unknown.into_iter().flatten().map(String::as_str).collect(),
+            refused_templates: refused.iter().map(String::as_str).collect(),
             allotment,
             batch: self.batch(uid(set)),
         };

@@ -41,6 +41,8 @@ enum Mode {
     Prompt,
     /// Like counters. During an update pods come and go all the time.
     Calm,
+    /// At once, and before other statuses: pods on lost nodes are replaced because of it.
+    Loss,
 }
 
 fn mode(set: &PodCliqueSet) -> Mode {
@@ -95,12 +97,14 @@ impl Grove {
             now: self.now(),
         };
         let new = status::clique(&report);
-        // It may be over before it is written.
-        if let Some(was_scheduled) = new.was_scheduled {
-            self.memory.note_scheduled(uid(clique.as_ref()), was_scheduled);
+        // It may be over before it is written. Only what wants no pods is like new: the minimum may have been bound just now.
+        if new.was_scheduled == Some(true) || clique.spec.replicas == Some(0) {
+            self.memory.note_scheduled(uid(clique.as_ref()), new.was_scheduled == Some(true));
         }
         let lost = written.is_some_and(|it| it.scheduled_replicas > 0) && new.scheduled_replicas == 0;
-        let mode = mode(&set);
+        let noted = written.map(|it| it.lost_nodes.as_slice()).unwrap_or_default();
+        let is_loss = noted != new.lost_nodes.as_slice();
+        let mode = if is_loss { Mode::Loss } else { mode(&set) };
         let outcome = self.write_status(cache, clique.as_ref(), written, &new, mode).await?;
         if lost && outcome == Outcome::Done {
             let note = "no pods of the PodClique are scheduled any more".to_owned();
@@ -112,7 +116,7 @@ impl Grove {
         Ok(sooner(outcome, watch.next.map(|it| self.until(it))))
     }
 
-    fn tally(&self, clique: &PodClique) -> Tally {
+    pub(crate) fn tally(&self, clique: &PodClique) -> Tally {
         Tally::of(self.seen.pods_of(clique).iter().map(|it| &it.fact), template_hash(&clique.metadata))
     }
 
@@ -124,7 +128,17 @@ impl Grove {
             && self.template_state(set) == TemplateState::Current
             && !self.is_in_force(set, clique);
         let refusal = self.memory.refusal(uid(clique));
-        CliqueState { clique, tally: self.tally(clique), refusal, is_behind }
+        let mut state = CliqueState {
+            clique,
+            tally: self.tally(clique),
+            refusal,
+            is_behind,
+            was_scheduled: self.memory.was_scheduled(uid(clique)),
+            breached_since: None,
+        };
+        let is_breached = state.is_present() && state.is_breached();
+        state.breached_since = self.memory.breached_since(uid(clique), is_breached, self.now());
+        state
     }
 
     async fn report_group(&self, key: &Key) -> Result<Outcome, Error> {
@@ -233,6 +247,7 @@ impl Grove {
         let wait = match urgency(old, new) {
             Urgency::Now if mode == Mode::Calm && !is_step => self.pause(object),
             Urgency::Same => return Ok(Outcome::Done),
+            _ if mode == Mode::Loss => None,
             Urgency::Now => None,
             Urgency::Soon => self.pause(object),
         };
@@ -242,7 +257,8 @@ impl Grove {
         let key = Key::of(object);
         let patch = status_patch(old, new, version(object));
         // A set speaks for everything below it, and is written once a second at most.
-        let lane = if K::kind(&()) == PodCliqueSet::kind(&()) { Lane::Change } else { Lane::Status };
+        let is_first = K::kind(&()) == PodCliqueSet::kind(&()) || mode == Mode::Loss;
+        let lane = if is_first { Lane::Change } else { Lane::Status };
         self.patch_status(cache, Some(lane), key, patch).await?;
         self.memory.status_written(uid(object));
         Ok(Outcome::Done)

@@ -1,6 +1,6 @@
 //! Which template of a set is in force, from the caches and from the revision that keeps it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use grove_api::{
     names,
@@ -24,6 +24,9 @@ use crate::{
     memory::ReadTemplate,
     seen::joined,
 };
+
+/// How long repairs and recovery wait for a changed template that is not noted yet.
+const UNOBSERVED_AT_MOST: Duration = Duration::from_mins(1);
 
 impl Grove {
     /// Which template of a set is in force.
@@ -50,6 +53,17 @@ impl Grove {
             let show = || cliques_show(self.context(set), noted, &cliques);
             self.memory.is_shown(id, set.metadata.generation, noted, show)
         })
+    }
+
+    /// How long repairs and recovery wait for a changed template that is not noted yet: its update comes first, it may be the cure.
+    /// Where it cannot be noted, for whatever reason, they go on with the template that there is. `None`: they do not wait.
+    pub(super) fn unobserved_wait(&self, set: &PodCliqueSet) -> Option<Duration> {
+        if rollout::pace(set) == Pace::Paused || self.template_state(set) != TemplateState::Unobserved {
+            self.memory.forget_unobserved(uid(set));
+            return None;
+        }
+        let since = self.memory.unobserved_for(uid(set), &self.spec_hash(set));
+        UNOBSERVED_AT_MOST.checked_sub(since).filter(|it| !it.is_zero())
     }
 
     /// Hash of the template in the spec of a set.

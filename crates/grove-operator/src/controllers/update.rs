@@ -1,5 +1,7 @@
 //! What is seen of an update of a set's pods: for its status, and for those who make and replace pods.
 
+use std::time::Duration;
+
 use grove_api::{
     constants::labels,
     wire::{PodClique, PodCliqueSet},
@@ -70,23 +72,49 @@ impl Grove {
         Some(format!("PodGang {name}: {why}"))
     }
 
-    /// Whether a clique is about to get another template. Members of a group keep theirs until their replica has its turn,
-    /// unless nobody is replaced.
-    pub(super) fn awaits_template(&self, set: &PodCliqueSet, clique: &PodClique) -> bool {
+    /// The template that a clique does not have yet. Members of a group keep theirs until their replica has its turn, unless
+    /// nobody is replaced.
+    pub(super) fn awaited_template(&self, set: &PodCliqueSet, clique: &PodClique) -> AwaitedTemplate {
+        let pace = rollout::pace(set);
         let is_member = label(&clique.metadata, labels::SCALING_GROUP).is_some();
-        let comes_at_once = match rollout::pace(set) {
+        let comes_at_once = match pace {
             Pace::Paused => false,
             Pace::OnDelete => true,
             Pace::Rolling => !is_member,
         };
         // Nearly always there has only been one.
-        comes_at_once
-            && set.metadata.generation != Some(1)
-            && place_of(set, clique).is_some_and(|place| {
-                let wanted = objects::clique(self.context(set), &place, None);
-                clique_patch(clique, &wanted).as_ref().is_some_and(changes_template)
-            })
+        if !comes_at_once || set.metadata.generation == Some(1) {
+            return AwaitedTemplate::None;
+        }
+        let Some(place) = place_of(set, clique) else { return AwaitedTemplate::None };
+        let wanted = objects::clique(self.context(set), &place, None);
+        if !clique_patch(clique, &wanted).as_ref().is_some_and(changes_template) {
+            return AwaitedTemplate::None;
+        }
+        let is_unobserved = self.template_state(set) == TemplateState::Unobserved;
+        if is_unobserved {
+            let wait = self.unobserved_wait(set);
+            return wait.map_or(AwaitedTemplate::Held, |it| AwaitedTemplate::Coming(Some(it)));
+        }
+        let (of, template) = (self.noted_hash(set), template_hash(&wanted.metadata));
+        if pace == Pace::Rolling && self.memory.is_template_refused(uid(set), &of, template) {
+            return AwaitedTemplate::Held;
+        }
+        AwaitedTemplate::Coming(None)
     }
+}
+
+/// The template that a clique does not have yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AwaitedTemplate {
+    /// It has the one that it should have.
+    None,
+    /// It is about to get another one: whatever is made or replaced of the one that it has would be old at once. Where nothing wakes it
+    /// when that is over: how long that is waited for.
+    Coming(Option<Duration>),
+    /// Not for now: the API server refuses pods of it, or the change cannot be noted. The clique keeps the one that it has, and pods that
+    /// are lost are made of that.
+    Held,
 }
 
 /// Whether a clique's pods are replaced now. Those of members are the business of their group.

@@ -19,6 +19,16 @@ impl Creations {
         self.0.lock().contains(clique)
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
+    /// PodCliques that are gone are forgotten: an answer may have been lost after that.
+    pub(super) fn sweep(&self, live: &BTreeSet<String>) {
+        self.0.lock().retain(|it| live.contains(it));
+    }
+
     /// Pods were listed, or the PodClique is gone.
     pub(crate) fn settled(&self, clique: &str) {
         self.0.lock().remove(clique);

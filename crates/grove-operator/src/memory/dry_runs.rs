@@ -42,8 +42,34 @@ pub(crate) enum Replacement {
     Refused(Duration),
     /// Somebody else asks just now, and wakes us.
     Asking,
-    /// Nobody asked yet. Whoever gets this asks, and says how it went.
+    /// Nobody asked yet. Whoever gets this asks, and says how it went ([`Memory::dry_run`]).
     Ask,
+}
+
+/// A dry run that is under way. Where its caller ends without an answer (a reconcile that was dropped at its deadline, a panic), somebody
+/// else may ask.
+pub(crate) struct DryRunUnderWay<'a> {
+    memory: &'a Memory,
+    set: &'a str,
+    of: &'a str,
+    template: &'a str,
+    has_ended: bool,
+}
+
+impl DryRunUnderWay<'_> {
+    /// How it went. Whether that is news.
+    pub(crate) fn ended(mut self, refusal: Option<TemplateRefusal>) -> bool {
+        self.has_ended = true;
+        self.memory.dry_run_ended(self.set, self.of, self.template, refusal)
+    }
+}
+
+impl Drop for DryRunUnderWay<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.memory.dry_run_dropped(self.set, self.of, self.template);
+        }
+    }
 }
 
 impl Memory {
@@ -69,14 +95,23 @@ impl Memory {
         })
     }
 
+    /// A dry run begins, for whoever was told to ask.
+    pub(crate) fn dry_run<'a>(&'a self, set: &'a str, of: &'a str, template: &'a str) -> DryRunUnderWay<'a> {
+        DryRunUnderWay { memory: self, set, of, template, has_ended: false }
+    }
+
+    /// A dry run has no answer.
+    fn dry_run_dropped(&self, set: &str, of: &str, template: &str) {
+        self.note(set, |notes| {
+            let all = &mut notes.dry_runs;
+            if let Some(known) = all.by_template.get_mut(template).filter(|_| all.of == of) {
+                known.is_under_way = false;
+            }
+        });
+    }
+
     /// How a dry run went. Whether that is news.
-    pub(crate) fn dry_run_ended(
-        &self,
-        set: &str,
-        of: &str,
-        template: &str,
-        refusal: Option<TemplateRefusal>,
-    ) -> bool {
+    fn dry_run_ended(&self, set: &str, of: &str, template: &str, refusal: Option<TemplateRefusal>) -> bool {
         self.note(set, |notes| {
             // The template may have changed meanwhile.
             let all = &mut notes.dry_runs;
@@ -92,6 +127,14 @@ impl Memory {
             known.refusal = refusal;
             news
         })
+    }
+
+    /// Whether the API server refused pods of a template when it was asked last.
+    pub(crate) fn is_template_refused(&self, set: &str, of: &str, template: &str) -> bool {
+        let is_refused = |all: &DryRuns| {
+            all.of == of && all.by_template.get(template).is_some_and(|it| it.refusal.is_some())
+        };
+        self.look(set, |notes| is_refused(&notes.dry_runs)) == Some(true)
     }
 
     /// A refusal that holds up the update of a set to this template.
@@ -131,6 +174,12 @@ mod tests {
             assert_eq!(ask("g1", "t1"), Replacement::Ask);
             assert!(!memory.dry_run_ended("set", "g1", "t1", Some(refusal("no"))));
         }
+        // Of one without an answer nothing is known, and the next one asks.
+        assert_eq!(ask("g1", "t4"), Replacement::Ask);
+        drop(memory.dry_run("set", "g1", "t4"));
+        assert_eq!(ask("g1", "t4"), Replacement::Ask);
+        assert!(!memory.dry_run("set", "g1", "t4").ended(None));
+        assert_eq!(ask("g1", "t4"), Replacement::Accepted);
         // Another template is another matter, and what is said of the former counts no more.
         assert_eq!(ask("g2", "t3"), Replacement::Ask);
         assert!(!memory.dry_run_ended("set", "g1", "t1", None));

@@ -1,8 +1,9 @@
 //! What was decided on, or read, about the template of a set.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use grove_api::wire::SetTemplate;
+use tokio::time::Instant;
 
 use super::Memory;
 
@@ -12,6 +13,8 @@ pub(super) struct TemplateNotes {
     hash: Option<(Option<i64>, String)>,
     shown: Option<Shown>,
     kept: Option<Kept>,
+    /// Hash of a changed template that is not noted yet, and since when.
+    unobserved: Option<(String, Instant)>,
 }
 
 /// Whether PodCliques show that the template of a generation is the one that the status names.
@@ -76,6 +79,24 @@ impl Memory {
             self.note(uid, |notes| notes.template.shown = Some(shown));
             verdict
         })
+    }
+
+    /// How long the change to a template of this hash has not been noted.
+    pub(crate) fn unobserved_for(&self, uid: &str, hash: &str) -> Duration {
+        self.note(uid, |notes| {
+            let unobserved = &mut notes.template.unobserved;
+            if unobserved.as_ref().is_none_or(|it| it.0 != hash) {
+                *unobserved = Some((hash.to_owned(), Instant::now()));
+            }
+            unobserved.as_ref().map(|it| it.1.elapsed()).unwrap_or_default()
+        })
+    }
+
+    /// No change of the template is left to note.
+    pub(crate) fn forget_unobserved(&self, uid: &str) {
+        if self.look(uid, |notes| notes.template.unobserved.is_some()) == Some(true) {
+            self.note(uid, |notes| notes.template.unobserved = None);
+        }
     }
 
     /// The template `noted` as it was read from its revision.

@@ -3,10 +3,15 @@
 use std::sync::Arc;
 
 use grove_api::constants::labels;
-use grove_plan::{facts::Phase, gang::is_initialized, layout::count, rollout};
+use grove_plan::{
+    facts::Phase,
+    gang::is_initialized,
+    layout::{count, spec_minimum},
+    rollout,
+};
 
 use crate::{
-    controllers::Grove,
+    controllers::{Grove, uid},
     key::{Key, StatusKey},
     seen::{NodeView, PodView, joined, label},
 };
@@ -42,6 +47,9 @@ impl Grove {
             if bound(old) != bound(new) {
                 self.wake_scaled_gangs(&gang);
             }
+            if bound(new) && !bound(old) {
+                self.pod_bound(&clique);
+            }
             self.queues.gangs.add(gang.clone());
         }
         // Others may have waited for it. Whoever created it knows, but not where the answer was lost.
@@ -55,6 +63,19 @@ impl Grove {
             self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
         }
         self.queues.look_at_set_soon(set);
+    }
+
+    /// Notes that the minimum of a clique is bound as soon as it is seen: a pod of it may be lost again before its status is looked at.
+    fn pod_bound(&self, clique: &Key) {
+        let Some(clique) = self.seen.cliques.cache.get(&clique.namespace, &clique.name) else { return };
+        let id = uid(clique.as_ref());
+        let is_recorded = clique.status.as_ref().is_some_and(|it| it.was_scheduled == Some(true));
+        if is_recorded || clique.spec.replicas == Some(0) || self.memory.was_scheduled(id) {
+            return;
+        }
+        if self.tally(&clique).scheduled >= spec_minimum(&clique.spec).max(1) {
+            self.memory.note_scheduled(id, true);
+        }
     }
 
     /// What was scaled out waits for its base gang.

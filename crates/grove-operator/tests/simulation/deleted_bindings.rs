@@ -1,9 +1,9 @@
-//! A ClusterTopologyBinding is deleted while sets use it: what is required is kept, and what is new waits for it.
+//! A ClusterTopologyBinding is deleted, or loses a level, while sets use it: what is required is kept, and what is new waits for it.
 
 use serde_json::{Value, json};
 
 use crate::{
-    cluster_wide::{create, delete},
+    cluster_wide::{create, delete, patch},
     places::{close, hall, of, set},
     workload::{GROUPS, SETS, an_hour_without_writes},
     world::World,
@@ -112,6 +112,67 @@ async fn new_gangs_stay_gated_until_the_binding_is_back() {
         assert_eq!((gated, bound), (0, all), "{prefix}");
     }
     assert_eq!(said(&world, SETS, "w", "TopologyLevelsUnavailable").0, "AllClusterTopologyLevelsAvailable");
+}
+
+/// A level that is taken out of a binding, or that is not in the Topology of Kueue that has the name of a deleted binding, is like one
+/// whose topology is gone.
+#[tokio::test(start_paused = true)]
+async fn levels_that_a_topology_loses_are_kept_and_awaited() {
+    let other = json!({ "spec": { "levels": [{ "domain": "zone", "key": "example.com/zone" }] } });
+    let edit = |world: &World| patch(world, BINDINGS, "hall", other.clone());
+    let recreate = |world: &World| {
+        delete(world, BINDINGS, "hall");
+        let mut binding = binding();
+        binding["spec"] = other["spec"].clone();
+        create(world, BINDINGS, binding);
+    };
+    for (seed, change) in [(4, &edit as &dyn Fn(&World)), (5, &recreate)] {
+        let mut world = hall(seed);
+        world.nodes = false;
+        world.create(SETS, requires_rack());
+        world.settle().await;
+        change(&world);
+        world.settle().await;
+        // Also by an operator that has never seen the level.
+        world.kill();
+        world.start();
+        world.patch(SETS, "w", json!({ "spec": { "replicas": 2 } }));
+        world.settle().await;
+        assert_eq!(required(&world, "w-0"), Some(json!(RACK)));
+        let (reason, message) = said(&world, SETS, "w", "TopologyLevelsUnavailable");
+        assert_eq!(reason, "ClusterTopologyLevelsUnavailable");
+        assert!(message.contains("new ones stay gated until it has them"), "{message}");
+        let (all, gated, bound) = counts(&world, "w-1-");
+        assert_eq!((gated, bound), (all, 0), "a new replica waits");
+        let (reason, message) = said(&world, GANGS, "w-1", "Scheduled");
+        assert_eq!(reason, "ClusterTopologyLevelsUnavailable");
+        assert!(message.contains("has no level rack"), "{message}");
+        an_hour_without_writes(&world).await;
+
+        patch(&world, BINDINGS, "hall", json!({ "spec": binding()["spec"] }));
+        world.settle().await;
+        assert_eq!(required(&world, "w-1"), Some(json!(RACK)));
+        let (all, gated, _) = counts(&world, "w-1-");
+        assert_eq!((all > 0, gated), (true, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_topology_of_kueue_without_the_level_takes_no_level_away() {
+    let mut world = hall(6);
+    world.nodes = false;
+    let topology = json!({
+        "apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology", "metadata": { "name": "hall" },
+        "spec": { "levels": [{ "nodeLabel": "example.com/zone" }] },
+    });
+    create(&world, "topologies.kueue.x-k8s.io", topology);
+    world.create(SETS, requires_rack());
+    world.settle().await;
+    assert_eq!(required(&world, "w-0"), Some(json!(RACK)));
+    delete(&world, BINDINGS, "hall");
+    world.settle().await;
+    assert_eq!(required(&world, "w-0"), Some(json!(RACK)));
+    assert_eq!(said(&world, SETS, "w", "TopologyLevelsUnavailable").0, "ClusterTopologyLevelsUnavailable");
 }
 
 /// Nothing that has to hold is lost, and nobody waits for what is only wished for.

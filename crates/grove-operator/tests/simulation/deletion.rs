@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use grove_api::constants::finalizers;
 use grove_apiserver::{Action, Fault, Object, PatchBody};
 use http::Method;
 use serde_json::{Value, json};
@@ -77,7 +78,29 @@ async fn no_scheduler_object_arrives_after_its_gang_is_deleted() {
 /// one has is not deleted.
 #[tokio::test(start_paused = true)]
 async fn children_of_the_next_set_of_the_same_name_stay() {
-    let mut world = World::started(2);
+    let world = next_life(2, false).await;
+    // When the watches come, the next set is seen to.
+    sleep(Duration::from_mins(5)).await;
+    world.settle().await;
+    assert_eq!(world.names("pods").len(), 11);
+}
+
+/// Likewise where the next one, too, is being deleted, but what it has is to stay.
+#[tokio::test(start_paused = true)]
+async fn orphans_of_the_next_set_of_the_same_name_stay() {
+    let world = next_life(3, true).await;
+    sleep(Duration::from_mins(5)).await;
+    world.settle().await;
+    assert_eq!(
+        (world.names(SETS).len(), world.names(GANGS).as_slice()),
+        (0, ["inf-next".to_owned()].as_slice())
+    );
+}
+
+/// An operator that works on the deletion of a set, and a minute in which there is another one of that name already, with a gang. That
+/// one stays, whether the next set is there to stay, or `orphans` what it has.
+async fn next_life(seed: u64, orphans: bool) -> World {
+    let mut world = World::started(seed);
     world.create(SETS, example(1));
     world.settle().await;
     world.kill();
@@ -111,13 +134,15 @@ async fn children_of_the_next_set_of_the_same_name_stay() {
     gang["metadata"]["ownerReferences"][0]["uid"] = next.into();
     world.create(GANGS, gang);
     let uid = world.get(GANGS, "inf-next").uid().to_owned();
+    if orphans {
+        let held = json!({ "metadata": { "finalizers": ["orphan", finalizers::POD_CLIQUE_SET] } });
+        world.patch(SETS, "inf", held);
+        world.delete(SETS, "inf");
+    }
 
     sleep(Duration::from_mins(1)).await;
     assert_eq!(world.get(GANGS, "inf-next").uid(), uid);
-    // When the watches come, the next set is seen to.
-    sleep(Duration::from_mins(5)).await;
-    world.settle().await;
-    assert_eq!(world.names("pods").len(), 11);
+    world
 }
 
 /// The pods of a clique are to be deleted, and the request is slow. Meanwhile another operator leads, somebody lets the clique

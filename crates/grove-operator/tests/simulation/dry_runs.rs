@@ -1,13 +1,14 @@
 //! Templates that the API server refuses: an update asks before it deletes the first pod.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use grove_apiserver::{Action, Fault, WriteRequest};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     updates::{condition, image, ready, serving, status},
-    world::World,
+    workload::{SETS, lose, pods, restarted},
+    world::{World, example},
 };
 
 const ALL: &[usize] = &[0, 1, 2];
@@ -63,9 +64,10 @@ async fn refused_template_costs_no_pod() {
         let said = words(&world);
         assert!(said.contains("No pod is deleted for it") && said.contains(message), "{said}");
         assert_eq!(condition(&world, "Available"), "True/AllReplicasAvailable");
-        // Members of the group keep the template that works.
-        let clique = world.get("podcliques.grove.io", "inf-0-pd-0-dec");
-        assert_eq!(clique.field("/spec/podSpec/containers/0/image"), Some(&json!("engine:1")));
+        // All PodCliques keep the template that works.
+        for clique in world.list("podcliques.grove.io") {
+            assert_eq!(clique.field("/spec/podSpec/containers/0/image"), Some(&json!("engine:1")));
+        }
 
         // It is tried again, less and less often, and that writes nothing.
         let (tried, written) = (dry_runs(&world), world.server.store().write_count());
@@ -80,6 +82,94 @@ async fn refused_template_costs_no_pod() {
         assert!(all_have(&world, "engine:2"), "{:?}", serving(&world));
         assert_eq!(condition(&world, "UpdateInProgress"), "False/UpdateEnded");
     }
+}
+
+/// Pods with this image are refused, dry or not.
+fn refuse_pods(world: &World, image: &'static str) {
+    world.server.before_write(move |write| {
+        let Action::Create(pod) = &write.action else { return Fault::None };
+        let is_new = pod.pointer("/spec/containers/0/image") == Some(&json!(image));
+        let is_pod = write.resource.id() == "pods";
+        if is_pod && is_new { Fault::refuse(403, "Forbidden", REFUSAL) } else { Fault::None }
+    });
+}
+
+/// A set of two replicas that run and need all pods of `fe`, in the middle of an update that the API server refuses.
+async fn refused(seed: u64, restart_policy: Value) -> World {
+    let world = World::started(seed);
+    let mut set = example(2);
+    set["spec"]["template"]["terminationDelay"] = "10s".into();
+    set["spec"]["template"]["restartPolicy"] = restart_policy;
+    set["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 2.into();
+    world.create(SETS, set);
+    world.settle().await;
+    refuse_pods(&world, "engine:2");
+    image(&world, ALL, "engine:2");
+    world.settle().await;
+    assert_eq!(condition(&world, "UpdateInProgress"), "True/PodTemplateRefused");
+    assert!(all_have(&world, "engine:1"));
+    world
+}
+
+/// When the template is accepted, the update goes on by itself.
+async fn goes_on(world: &World) {
+    world.server.before_write(|_| Fault::None);
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    world.settle().await;
+    assert!(all_have(world, "engine:2"), "{:?}", serving(world));
+    assert_eq!(condition(world, "UpdateInProgress"), "False/UpdateEnded");
+}
+
+/// A pod that is lost in the middle of that comes back as it was, whether or not its replica has its turn: nothing is
+/// terminated because of a template that nobody can use.
+#[tokio::test(start_paused = true)]
+async fn lost_pod_comes_back_while_the_new_template_is_refused() {
+    for (seed, clique) in [(117, "inf-0-fe"), (118, "inf-1-fe")] {
+        let world = refused(seed, Value::Null).await;
+        let (before, served) = (uids(&world), serving(&world));
+        lose(&world, clique, 1);
+        world.settle().await;
+        tokio::time::sleep(Duration::from_mins(5)).await;
+        world.settle().await;
+        assert_eq!(serving(&world), served, "{clique}");
+        let kept = uids(&world).iter().filter(|it| before.contains(it)).count();
+        assert_eq!(kept, before.len() - 1, "{clique}: all others are the same");
+        goes_on(&world).await;
+    }
+}
+
+/// A restart policy that restarts the whole replica gets pods that can be made.
+#[tokio::test(start_paused = true)]
+async fn restarted_replica_comes_back_while_the_new_template_is_refused() {
+    let world = refused(119, json!({ "scope": "SetReplica" })).await;
+    let (before, served) = (pods(&world), serving(&world));
+    let pod = world.names("pods").into_iter().find(|it| it.starts_with("inf-1-fe-")).unwrap();
+    let error = json!({ "terminated": { "exitCode": 1 } });
+    let container = json!({ "name": "main", "ready": false, "lastState": error });
+    let unready = json!({ "type": "Ready", "status": "False" });
+    let status = json!({ "phase": "Running", "conditions": [unready], "containerStatuses": [container] });
+    world.patch_status("pods", &pod, status);
+    world.settle().await;
+    let replica: Vec<&str> =
+        before.keys().map(String::as_str).filter(|it| it.starts_with("inf-1-")).collect();
+    assert_eq!(restarted(&before, &world), replica.join(" "));
+    assert_eq!(serving(&world), served);
+    goes_on(&world).await;
+}
+
+/// An operator that starts in the middle of it asks first, too.
+#[tokio::test(start_paused = true)]
+async fn lost_pod_comes_back_under_another_operator() {
+    let mut world = refused(120, Value::Null).await;
+    let served = serving(&world);
+    world.kill();
+    lose(&world, "inf-1-fe", 1);
+    world.start();
+    world.settle().await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    world.settle().await;
+    assert_eq!(serving(&world), served);
+    goes_on(&world).await;
 }
 
 /// Another template is tried at once.
@@ -126,6 +216,33 @@ async fn other_answers_do_not_block() {
     assert!(all_have(&world, "engine:2"));
 }
 
+thread_local! {
+    /// Whether dry runs get no answer. All of a test is on one thread.
+    static STALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A dry run without an answer ends with the reconcile that waits for it, at its deadline; then another one asks.
+#[tokio::test(start_paused = true)]
+async fn dry_run_without_an_answer_is_repeated() {
+    let mut world = World::new(121);
+    world.delay = |_, path| {
+        let is_stalled = path.contains("dryRun=All") && STALLED.get();
+        if is_stalled { Duration::from_hours(10) } else { Duration::ZERO }
+    };
+    world.start();
+    world.create(SETS, example(1));
+    world.settle().await;
+    STALLED.set(true);
+    image(&world, ALL, "engine:2");
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    assert!(all_have(&world, "engine:1"), "nothing is replaced before there is an answer");
+    STALLED.set(false);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    world.settle().await;
+    assert!(all_have(&world, "engine:2"), "{:?}", serving(&world));
+    assert_eq!(condition(&world, "UpdateInProgress"), "False/UpdateEnded");
+}
+
 /// One for each changed template, however many replicas and pods there are; none without an update.
 #[tokio::test(start_paused = true)]
 async fn each_changed_template_is_tried_once() {
@@ -139,6 +256,30 @@ async fn each_changed_template_is_tried_once() {
     assert!(all_have(&world, "engine:3"));
     // The three roles have the same template.
     assert_eq!(dry_runs(&world), 2);
+}
+
+/// A template that PodCliques have already, because nobody was asked, is tried before their pods are replaced.
+#[tokio::test(start_paused = true)]
+async fn template_that_came_with_on_delete_is_tried_before_pods_are_replaced() {
+    let world = ready(122, 1).await;
+    let before = uids(&world);
+    let strategy = |type_: &str| {
+        world.patch(SETS, "inf", json!({ "spec": { "updateStrategy": { "type": type_ } } }));
+    };
+    strategy("OnDelete");
+    image(&world, &[0], "engine:2");
+    world.settle().await;
+    let clique = world.get("podcliques.grove.io", "inf-0-fe");
+    assert_eq!(clique.field("/spec/podSpec/containers/0/image"), Some(&json!("engine:2")));
+    refuse_pods(&world, "engine:2");
+    strategy("RollingRecreate");
+    world.settle().await;
+    assert_eq!(uids(&world), before);
+    assert_eq!(condition(&world, "UpdateInProgress"), "True/PodTemplateRefused");
+    world.server.before_write(|_| Fault::None);
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    world.settle().await;
+    assert_eq!(serving(&world)["inf-0-fe"], ["engine:2", "engine:2"]);
 }
 
 /// Who deletes pods by hand asks nobody.

@@ -1,8 +1,9 @@
-//! Recovery goes by what is recorded of a unit, however young it is, and needs no status but that of its cliques.
+//! Recovery goes by what is recorded of a unit, however young it is, and needs no status to be written but its own notes.
 
 use std::time::Duration;
 
-use grove_apiserver::{Fault, Subresource, WriteRequest};
+use grove_apiserver::{Action, Fault, PatchBody, Subresource, WriteRequest};
+use http::Method;
 use serde_json::json;
 
 use crate::{
@@ -15,11 +16,16 @@ use crate::{
 
 const GANGS: &str = "podgangs.scheduler.grove.io";
 
-/// Writes of the status of sets, scaling groups and gangs are refused.
+/// Writes of statuses are refused, but for the notes of restarts on PodCliques.
 fn refuse_reports(world: &World) {
     world.server.before_write(|write: &WriteRequest| {
-        let is_report = [SETS, GROUPS, GANGS].contains(&write.resource.id());
-        if is_report && write.subresource == Some(Subresource::Status) {
+        let is_note = match &write.action {
+            Action::Patch(PatchBody::Merge(patch)) => patch.pointer("/status/restart/before").is_some(),
+            _ => false,
+        };
+        let is_status = [SETS, GROUPS, GANGS, CLIQUES].contains(&write.resource.id())
+            && write.subresource == Some(Subresource::Status);
+        if is_status && !is_note {
             return Fault::refuse(500, "InternalError", "etcd is full");
         }
         Fault::None
@@ -28,7 +34,10 @@ fn refuse_reports(world: &World) {
 
 /// A set that was made a moment ago. What the nodes have taken they lose now, and take no more.
 async fn young(seed: u64, age: Duration) -> World {
-    let mut world = World::started(seed);
+    grown(World::started(seed), age).await
+}
+
+async fn grown(mut world: World, age: Duration) -> World {
     world.create(SETS, set(Minima { x: 1, ..ALL }, 1));
     let step = Duration::from_millis(5);
     for _ in 0..age.as_millis() / step.as_millis() {
@@ -66,6 +75,24 @@ async fn what_breaks_within_seconds_is_restarted_after_the_delay() {
     }
 }
 
+/// Its first status is being written while all pods are bound and one is lost: nobody looks at the clique in between.
+#[tokio::test(start_paused = true)]
+async fn what_breaks_while_its_status_is_being_written_is_restarted() {
+    let mut world = World::new(8);
+    world.delay = |method, path| {
+        let is_status = *method == Method::PATCH && path.contains("/podcliques/w-0-a/status");
+        if is_status { Duration::from_secs(3) } else { Duration::ZERO }
+    };
+    world.start();
+    let world = grown(world, Duration::from_millis(500)).await;
+    assert_eq!(world.get(CLIQUES, "w-0-a").field("/status/wasScheduled"), None, "nothing is written yet");
+    let before = pods(&world);
+    lose(&world, "w-0-a", 1);
+    world.settle().await;
+    assert_eq!(restarted(&before, &world), WHOLE);
+    comes_back(world).await;
+}
+
 /// A set whose status cannot be written, for whatever reason, is restarted all the same.
 #[tokio::test(start_paused = true)]
 async fn a_unit_is_restarted_while_no_report_can_be_written() {
@@ -92,6 +119,56 @@ async fn a_unit_is_restarted_while_no_report_can_be_written() {
         world.settle().await;
         comes_back(world).await;
     }
+}
+
+/// A changed template, whose update comes first, is waited for no longer than a minute where it cannot be noted.
+#[tokio::test(start_paused = true)]
+async fn a_unit_is_restarted_while_a_changed_template_cannot_be_noted() {
+    let world = full(9, set(ALL, 1)).await;
+    let before = pods(&world);
+    refuse_reports(&world);
+    let mut template = world.get(SETS, "w").field("/spec/template").unwrap().clone();
+    template["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = json!("engine:2");
+    world.patch(SETS, "w", json!({ "spec": { "template": template } }));
+    lose(&world, "w-0-a", 1);
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    assert_eq!(restarted(&before, &world), "", "its update may be the cure");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    world.settle().await;
+    assert_eq!(restarted(&before, &world), WHOLE);
+    for (clique, old) in &before {
+        assert_eq!(
+            pods(&world).get(clique).map(|it| it.len()),
+            Some(old.len()),
+            "{clique} has its pods again"
+        );
+    }
+    world.server.before_write(|_| Fault::None);
+    tokio::time::sleep(Duration::from_mins(20)).await;
+    world.settle().await;
+    comes_back(world).await;
+}
+
+/// A scale-in that takes the only healthy replica of a group begins the delay of the group, also while its status cannot be written.
+#[tokio::test(start_paused = true)]
+async fn a_group_that_was_scaled_in_is_restarted_while_no_report_can_be_written() {
+    let world = full(10, set(Minima { x: 1, ..ALL }, 1)).await;
+    lose(&world, "w-0-x-0-c", 1);
+    world.settle().await;
+    refuse_reports(&world);
+    world.patch(GROUPS, "w-0-x", json!({ "spec": { "replicas": 1 } }));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    world.simulate();
+    let before = pods(&world);
+    assert_eq!(before.keys().collect::<Vec<_>>(), ["w-0-a", "w-0-x-0-b", "w-0-x-0-c"]);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(restarted(&before, &world), "", "not before the delay is over");
+    world.settle().await;
+    assert_eq!(restarted(&before, &world), "w-0-a w-0-x-0-b w-0-x-0-c");
+    world.server.before_write(|_| Fault::None);
+    tokio::time::sleep(Duration::from_mins(20)).await;
+    world.settle().await;
+    comes_back(world).await;
 }
 
 /// Likewise by the restart policy, and with an operator that never wrote a word on the set.

@@ -13,9 +13,9 @@ use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Servi
 use super::{Action, Batch, Child, ChildPlan, Draft, Kind, Wanted, name_of, update};
 use crate::{
     allotment::Allotment,
-    facts::index_label,
+    facts::{index_label, template_hash},
     gang_names::{is_anchor, note_role},
-    layout::{self, Place, count, set_name},
+    layout::{self, Clique, Place, count, set_name},
     objects::{self, Context, SharedTemplates},
     rollout::{self, Pace},
     topology::{Spread, Topology},
@@ -38,6 +38,9 @@ pub struct SetChildren<'a> {
     pub gangs_of_pods: BTreeSet<&'a str>,
     /// Names of clique templates that no clique is made from: nobody knows which version of them is in force.
     pub unknown: BTreeSet<&'a str>,
+    /// Hashes of pod templates that the API server refuses pods of: in a rolling update PodCliques keep the template that they have
+    /// instead, so that pods that are lost can be replaced.
+    pub refused_templates: BTreeSet<&'a str>,
     /// What may be created of a set that is too large.
     pub allotment: Allotment,
     /// How much is planned.
@@ -51,6 +54,7 @@ pub fn plan_set(context: Context<'_>, topology: Option<&Topology>, children: &Se
         children,
         names: Names::default(),
         templates: SharedTemplates::default(),
+        asked: BTreeSet::new(),
         draft: Draft::new(OwnerKey::of(context.set), children.batch),
     };
     for replica in 0..count(context.set.spec.replicas) {
@@ -91,6 +95,8 @@ struct Planner<'a> {
     children: &'a SetChildren<'a>,
     names: Names,
     templates: SharedTemplates,
+    /// Hashes of changed templates that the API server is asked about.
+    asked: BTreeSet<String>,
     draft: Draft,
 }
 
@@ -132,24 +138,8 @@ impl Planner<'_> {
         });
         self.names.services.insert(name);
 
-        let is_paused = rollout::pace(set) == Pace::Paused;
         for clique in layout::standalone(set, replica) {
-            let existing = children.cliques.get(clique.name.as_str()).copied();
-            let is_unknown = children.unknown.contains(clique.template.name.as_str());
-            let templates = &mut self.templates;
-            self.draft.decide(Kind::Clique, &clique.name, existing.map(|it| &it.metadata), || {
-                if existing.is_none() && is_unknown {
-                    return Wanted::Nothing;
-                }
-                let wanted = templates.draft(context, &clique, None);
-                match existing {
-                    None => Wanted::Create(Action::CreateClique(wanted)),
-                    Some(existing) => {
-                        let patch = update::clique_patch(existing, &wanted.into_object());
-                        Wanted::patch(patch.filter(|it| !is_paused || !update::changes_template(it)))
-                    }
-                }
-            });
+            self.clique(&clique);
             if clique.template.spec.auto_scaling_config.is_some() {
                 self.autoscaler(&clique.name, || objects::clique_autoscaler(context, &clique));
             }
@@ -170,6 +160,46 @@ impl Planner<'_> {
             }
             self.names.groups.insert(name);
         }
+    }
+
+    /// A standalone PodClique. A changed template reaches it when the API server takes pods of it.
+    fn clique(&mut self, clique: &Clique<'_>) {
+        let (context, children) = (self.context, self.children);
+        let existing = children.cliques.get(clique.name.as_str()).copied();
+        let is_unknown = children.unknown.contains(clique.template.name.as_str());
+        let pace = rollout::pace(context.set);
+        let (templates, asked) = (&mut self.templates, &mut self.asked);
+        let mut replaced = None;
+        self.draft.decide(Kind::Clique, &clique.name, existing.map(|it| &it.metadata), || {
+            if existing.is_none() && is_unknown {
+                return Wanted::Nothing;
+            }
+            let wanted = templates.draft(context, clique, None);
+            let Some(existing) = existing else { return Wanted::Create(Action::CreateClique(wanted)) };
+            let mut next = wanted.into_object();
+            let patch = update::clique_patch(existing, &next);
+            if !patch.as_ref().is_some_and(update::changes_template) {
+                return Wanted::patch(patch);
+            }
+            let hash = template_hash(&next.metadata);
+            match pace {
+                Pace::Paused => return Wanted::Nothing,
+                // One that is scaled to zero has no pods that could be lost.
+                Pace::Rolling if existing.spec.replicas != Some(0) => {
+                    let is_refused = children.refused_templates.contains(hash);
+                    if asked.insert(hash.to_owned()) {
+                        next.metadata.uid.clone_from(&existing.metadata.uid);
+                        replaced = Some(next);
+                    }
+                    if is_refused {
+                        return Wanted::Nothing;
+                    }
+                }
+                Pace::Rolling | Pace::OnDelete => {}
+            }
+            Wanted::patch(patch)
+        });
+        self.draft.plan.replaced.extend(replaced);
     }
 
     /// Nothing of this replica is created. What is left of it stays.

@@ -48,7 +48,8 @@ pub struct Seen<'a> {
     pub cliques: BTreeMap<String, CliqueSeen<'a>>,
     /// The set's topology.
     pub topology: Option<&'a Topology>,
-    /// Whether the set names a topology that does not exist, while placement by topology is on.
+    /// Whether the set names a topology that does not exist, or that lacks a level that is required of this gang, while placement
+    /// by topology is on.
     pub topology_missing: bool,
     /// Labels of the nodes that its pods are on, as far as the gang prefers to share them.
     pub places: Places,

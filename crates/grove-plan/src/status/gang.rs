@@ -125,8 +125,8 @@ fn scheduled_condition(seen: &Seen<'_>, initialized: bool, scheduled: bool) -> N
     use names::pod_gang as reasons;
     let (reason, message) = if scheduled {
         (reasons::PLACED, "minAvailable pods of every PodClique are scheduled".to_owned())
-    } else if let Some(words) = gang::why_held(seen) {
-        (reasons::TOPOLOGY_NOT_FOUND, words)
+    } else if let Some(held) = gang::why_held(seen) {
+        held
     } else if let Told::Failed(reason, words) = seen.told {
         (reason, words.to_owned())
     } else if !initialized {

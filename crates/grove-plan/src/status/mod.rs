@@ -20,6 +20,7 @@ use grove_api::{
         Condition, PodClique, PodCliqueScalingGroupStatus, PodCliqueSetStatus, PodCliqueStatus, PodGangStatus,
     },
 };
+use k8s_openapi::jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -174,6 +175,10 @@ pub struct CliqueState<'a> {
     /// Whether it is of another template than the set's, and has not noted the one it has: the set's was changed right after it
     /// was made, or set back right after the change reached it.
     pub is_behind: bool,
+    /// Whether this operator has seen its minimum bound, which its status may not say yet.
+    pub was_scheduled: bool,
+    /// Since when this operator sees it below its minimum, where it is.
+    pub breached_since: Option<Timestamp>,
 }
 
 impl CliqueState<'_> {
@@ -199,7 +204,7 @@ impl CliqueState<'_> {
 
     /// Whether the minimum has ever been bound.
     pub(crate) fn was_placed(&self) -> bool {
-        placed::was_placed(self.clique.status.as_ref(), &self.tally)
+        self.was_scheduled || placed::was_placed(self.clique.status.as_ref(), &self.tally)
     }
 
     /// Whether the minimum is ready.

@@ -25,6 +25,8 @@ pub struct SetState<'a> {
     pub now: Timestamp,
     /// Since when this operator has watched: since it leads, or since it noticed that etcd was restored from a backup.
     pub watched_since: Timestamp,
+    /// When this operator first saw the spec of those of its scaling groups whose status is of an earlier one.
+    pub groups_changed: BTreeMap<&'a str, Timestamp>,
 }
 
 impl<'a> SetState<'a> {

@@ -3,7 +3,9 @@
 use grove_api::{constants::conditions::topology_levels_unavailable as names, wire::PodCliqueSet};
 
 use super::conditions::Now;
-use crate::topology::{Topology, is_asked, missing_levels, requires_any, topology_name};
+use crate::topology::{
+    Topology, is_asked, lacks_required_level, missing_levels, requires_any, topology_name,
+};
 
 /// What is known of a set's topology.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +47,12 @@ pub(super) fn condition(set: &PodCliqueSet, seen: TopologySeen<'_>) -> Option<No
                 if missing.is_empty() {
                     (Some(false), names::ALL_AVAILABLE, format!("{name:?} has every level"))
                 } else {
-                    let message = format!("{name:?} has no level {}", missing.join(", "));
+                    let means = if lacks_required_level(set, topology) {
+                        "; PodGangs that have their required levels keep them, and new ones stay gated until it has them"
+                    } else {
+                        ""
+                    };
+                    let message = format!("{name:?} has no level {}{means}", missing.join(", "));
                     (Some(true), names::UNAVAILABLE, message)
                 }
             }

@@ -9,30 +9,53 @@ use k8s_openapi::jiff::Timestamp;
 use crate::{
     layout::required_replicas,
     restart,
-    status::{CliqueState, Members, ReplicaTally, find, group_was_placed, is_healthy, is_terminated},
+    status::{
+        CliqueState, Members, ReplicaTally, SetState, find, group_was_placed, is_healthy, is_terminated,
+    },
 };
 
 /// Since when a clique is below its minimum, where that may lead to a restart: its conditions say so and its pods still
 /// do, it had its place before, and has had it since it was restarted last.
 pub(super) fn clique_since(state: &CliqueState<'_>) -> Option<Timestamp> {
-    let clique = state.clique;
     if !state.is_present() || restart::is_open(state) || !state.is_breached() {
         return None;
     }
-    let breached = breach(&clique.status.as_ref()?.conditions)?;
-    let scheduled = state.scheduled_condition().filter(|_| state.was_placed())?;
+    let breached = breached_since(state)?;
+    if !state.was_placed() {
+        return None;
+    }
     // It has the whole delay to come up, whenever it got its place.
-    let placed = (scheduled.status == "True").then_some(scheduled.last_transition_time.0);
+    let scheduled = state.scheduled_condition().filter(|it| it.status == "True");
+    let placed = scheduled.map(|it| it.last_transition_time.0);
     [placed, restart::rescheduled(state)].into_iter().flatten().chain([breached]).max()
 }
 
+/// Since when a clique that is below its minimum is: as its status says, or where that could not be written yet, as it was seen.
+/// While it is updated nobody says so.
+fn breached_since(state: &CliqueState<'_>) -> Option<Timestamp> {
+    let conditions = state.clique.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+    let said = find(conditions, names::min_available_breached::TYPE);
+    match said.map(|it| it.status.as_str()) {
+        Some("Unknown") => None,
+        Some("True") => said.map(|it| it.last_transition_time.0),
+        _ => state.breached_since,
+    }
+}
+
 /// Likewise for a group.
-pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) -> Option<Timestamp> {
+///
+/// Its status may be of an earlier spec: after a scale-in the replicas that are left may have been down for long, and the group
+/// only since then. Then it counts from when that spec was first seen.
+pub(super) fn group_since(
+    observed: &SetState<'_>,
+    group: &PodCliqueScalingGroup,
+    members: &Members<'_>,
+) -> Option<Timestamp> {
     let minimum = required_replicas(group);
     let conditions = group.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
     let said =
         find(conditions, names::gang_termination_in_progress::TYPE).is_some_and(|it| it.status == "True");
-    if is_updating(group) || is_terminated(members, minimum, said) || is_status_outdated(group) {
+    if is_updating(group) || is_terminated(members, minimum, said) {
         return None;
     }
     if ReplicaTally::of(members, "").healthy >= minimum || !group_was_placed(members, minimum) {
@@ -40,15 +63,18 @@ pub(super) fn group_since(group: &PodCliqueScalingGroup, members: &Members<'_>) 
     }
     // Its cliques know too: what the group says may be missing, or of an earlier breach, where its status could not be written.
     let of_members = members_breach(members, minimum);
-    let breached = breach(conditions).max(of_members).filter(|it| *it != UNWRITTEN)?;
+    let mut breached = breach(conditions).max(of_members).filter(|it| *it != UNWRITTEN)?;
+    if is_status_outdated(group) {
+        let name = group.metadata.name.as_deref().unwrap_or_default();
+        breached = breached.max(*observed.groups_changed.get(name)?);
+    }
     // What was restarted has the whole delay to come up, and the group as long as enough of those that are down have it.
     let helped = too_few_since(members, minimum, last_chance);
     Some(helped.map_or(breached, |it| it.max(breached)))
 }
 
-/// Whether its status is of an earlier spec. After a scale-in the replicas that are left may have been down for long, and the
-/// group only since then.
-fn is_status_outdated(group: &PodCliqueScalingGroup) -> bool {
+/// Whether the status of a group is of an earlier spec.
+pub fn is_status_outdated(group: &PodCliqueScalingGroup) -> bool {
     let observed = group.status.as_ref().and_then(|it| it.observed_generation);
     observed.is_some_and(|it| group.metadata.generation > Some(it))
 }
@@ -68,7 +94,7 @@ fn member_breach(member: Option<&CliqueState<'_>>) -> Option<Timestamp> {
     if state.is_present() && !state.is_breached() {
         return None;
     }
-    let written = state.clique.status.as_ref().and_then(|it| breach(&it.conditions));
+    let written = breached_since(state);
     let is_waiting = state.is_present() && !state.was_placed();
     let made = state.clique.metadata.creation_timestamp.as_ref().map(|it| it.0).filter(|_| is_waiting);
     Some(written.or(made).unwrap_or(UNWRITTEN))

@@ -14,6 +14,7 @@ use grove_api::{
 };
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
+pub use self::breach::is_status_outdated;
 use self::breach::{clique_since, group_since, is_down, is_updating};
 use crate::{
     layout::{self, count, set_name},
@@ -117,7 +118,7 @@ fn set_replica_since(observed: &SetState<'_>, replica: u32) -> Option<Timestamp>
     let groups = observed.set.spec.template.scaling_groups.iter().filter_map(|config| {
         let name = names::scaling_group(set_name(observed.set), replica, &config.name);
         let group = observed.group(&name)?;
-        group_since(group, &observed.members(replica, config, group))
+        group_since(observed, group, &observed.members(replica, config, group))
     });
     groups.chain(first).min()
 }

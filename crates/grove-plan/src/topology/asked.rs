@@ -61,19 +61,55 @@ pub(crate) fn is_asked(set: &PodCliqueSet) -> bool {
     }
 }
 
-/// Whether the gang at `place` must not be placed without the set's topology: a level is required of it, or of a part of it.
-/// That can be told without knowing the topology.
-pub(crate) fn requires(set: &PodCliqueSet, place: Place<'_>) -> bool {
+/// A topology that has every level that a set asks for, called as the set calls it.
+pub(crate) fn every_level(set: &PodCliqueSet) -> Topology {
     let level = |it: &str| TopologyLevel { domain: it.to_owned(), key: it.to_owned() };
     let levels = match asked(set) {
         Asked::Nothing => Vec::new(),
         Asked::Constraints => domains(set).map(level).collect(),
         Asked::Policy(policy) => keys(policy).map(level).collect(),
     };
-    // As if it had every level that is asked for.
-    let topology = Topology { name: String::new(), levels };
+    Topology { name: String::new(), levels }
+}
+
+/// The levels that are required of the gang at `place`, or of a part of it, in the words of the set. That can be told without
+/// knowing the topology.
+fn required_levels(set: &PodCliqueSet, place: Place<'_>) -> BTreeSet<String> {
+    let topology = every_level(set);
     let cliques = layout::cliques_of(set, place).unwrap_or_default();
-    Placement::of(set, &topology).is_some_and(|it| it.requires(place, &cliques))
+    Placement::of(set, &topology).map(|it| it.required_levels(place, &cliques)).unwrap_or_default()
+}
+
+/// The levels that are required of the gang at `place`, or of a part of it, and that a topology does not have.
+pub fn missing_required_levels(
+    set: &PodCliqueSet,
+    place: Place<'_>,
+    topology: &Topology,
+) -> BTreeSet<String> {
+    let mut missing = required_levels(set, place);
+    missing.retain(|it| !has_level(set, topology, it));
+    missing
+}
+
+/// Whether a topology lacks a level that is required of any gang of a set.
+pub(crate) fn lacks_required_level(set: &PodCliqueSet, topology: &Topology) -> bool {
+    let is_missing = |it: &str| !has_level(set, topology, it);
+    match asked(set) {
+        Asked::Nothing => false,
+        Asked::Constraints => {
+            let mut all = set.spec.template.topology_constraints();
+            all.any(|it| it.required().is_some_and(is_missing))
+        }
+        Asked::Policy(policy) => keys(policy).any(is_missing),
+    }
+}
+
+/// Whether a topology has the level that a set calls so.
+fn has_level(set: &PodCliqueSet, topology: &Topology, level: &str) -> bool {
+    match asked(set) {
+        Asked::Policy(_) => topology.has_key(level),
+        Asked::Constraints | Asked::Nothing => topology.key_of(level).is_some(),
+    }
 }
 
 /// Whether a level is required of any gang of a set.

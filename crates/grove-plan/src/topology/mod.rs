@@ -12,15 +12,15 @@ mod tests;
 
 use grove_api::wire::{ClusterTopologyBinding, KueueTopology, TopologyLevel};
 
+pub(crate) use self::{
+    asked::{every_level, is_asked, lacks_required_level, missing_levels, requires_any},
+    placement::is_required,
+};
 pub use self::{
-    asked::topology_name,
+    asked::{missing_required_levels, topology_name},
     placement::Placement,
     places::{Places, Score, common_domain, preferred_keys, score},
     spread::Spread,
-};
-pub(crate) use self::{
-    asked::{is_asked, missing_levels, requires, requires_any},
-    placement::is_required,
 };
 
 /// The levels of a cluster, the broadest first.

@@ -1,6 +1,6 @@
 //! How the gangs of a set are placed: the one plan that both ways to ask are lowered to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use grove_api::{
     names,
@@ -174,12 +174,12 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// Whether a level is required of the gang at `place`, which has these cliques, or of a part of it.
-    pub fn requires(&self, place: Place<'_>, cliques: &[Clique<'_>]) -> bool {
-        let of_bundle = |it: &TopologyGroupConfig| is_required(it.topology_constraint.as_ref());
-        self.asked_of(place).required.is_some()
-            || self.bundles(place, cliques).iter().any(of_bundle)
-            || cliques.iter().any(|it| is_required(self.clique(&it.template.name).as_ref()))
+    /// Node labels of the levels that are required of the gang at `place`, which has these cliques, or of a part of it.
+    pub(crate) fn required_levels(&self, place: Place<'_>, cliques: &[Clique<'_>]) -> BTreeSet<String> {
+        let bundles = self.bundles(place, cliques).into_iter().map(|it| it.topology_constraint);
+        let cliques = cliques.iter().map(|it| self.clique(&it.template.name));
+        let parts = bundles.chain(cliques).filter_map(|it| it?.pack_constraint?.required);
+        parts.chain(self.asked_of(place).required.clone()).collect()
     }
 
     /// Node label of the level in which a whole set replica has to be.

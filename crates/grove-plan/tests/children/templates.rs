@@ -1,7 +1,7 @@
 //! What a change of the template reaches.
 
 use grove_api::wire::{AutoScalingConfig, PodClique, PodCliqueSet, UpdateStrategy, UpdateStrategyType};
-use grove_plan::children::Child;
+use grove_plan::{children::Child, facts::template_hash};
 use serde_json::json;
 
 use crate::{
@@ -109,6 +109,38 @@ fn a_template_waits_for_the_turn_and_for_those_who_pause() {
     assert_eq!(lines(&world.plan_set()), [""; 0]);
     world.set.spec.update_strategy = None;
     assert_eq!(lines(&world.plan_set()), ["patch PodClique inf-0-fe"]);
+}
+
+/// A PodClique keeps its template, of which lost pods can be made again, until the API server takes pods of the new one.
+#[test]
+fn a_refused_template_reaches_no_standalone_clique() {
+    let mut world = settled(INF);
+    let clique = || "patch PodClique inf-0-fe".to_owned();
+    world.set.spec.template.cliques[0].spec.pod_spec.containers[0].image = Some("model:2".to_owned());
+    let plan = world.plan_set();
+    assert_eq!(lines(&plan), [clique()]);
+    let [next] = plan.replaced.as_slice() else { panic!("one template is asked about: {:?}", plan.replaced) };
+    assert_eq!(next.metadata.uid.as_deref(), Some("uid-inf-0-fe"));
+    assert_eq!(next.spec.pod_spec.containers[0].image.as_deref(), Some("model:2"));
+
+    world.refused_templates = [template_hash(&next.metadata).to_owned()].into();
+    let plan = world.plan_set();
+    assert_eq!(lines(&plan), [""; 0]);
+    assert_eq!(plan.replaced.len(), 1, "it is asked about again");
+    // What is new has nothing to keep.
+    world.set.spec.replicas = 2;
+    let plan = world.plan_set();
+    assert!(lines(&plan).contains(&"create PodClique inf-1-fe".to_owned()), "{:?}", lines(&plan));
+    world.set.spec.replicas = 1;
+
+    let type_ = UpdateStrategyType::OnDelete;
+    world.set.spec.update_strategy = Some(UpdateStrategy { type_, ..UpdateStrategy::default() });
+    let plan = world.plan_set();
+    assert_eq!(
+        (lines(&plan), plan.replaced.len()),
+        (vec![clique()], 0),
+        "who deletes pods by hand asks nobody"
+    );
 }
 
 /// Nothing is made from a template when nobody knows which version of it is in force; what is there stays.

@@ -28,6 +28,8 @@ pub(crate) struct World {
     pub(crate) held: BTreeSet<u32>,
     /// Clique templates of which nobody knows what is in force.
     pub(crate) unknown: BTreeSet<&'static str>,
+    /// Hashes of pod templates that the API server refuses.
+    pub(crate) refused_templates: BTreeSet<String>,
     /// How much the set may have.
     pub(crate) caps: Caps,
     /// How much is planned at a time.
@@ -42,6 +44,7 @@ impl World {
             pods: Vec::new(),
             held: BTreeSet::new(),
             unknown: BTreeSet::new(),
+            refused_templates: BTreeSet::new(),
             caps: Caps::default(),
             batch: Batch::default(),
         }
@@ -67,6 +70,7 @@ impl World {
     pub(crate) fn plan_set(&self) -> ChildPlan {
         let mut all = SetChildren {
             unknown: self.unknown.clone(),
+            refused_templates: self.refused_templates.iter().map(String::as_str).collect(),
             allotment: self.allotment(),
             batch: self.batch,
             ..SetChildren::default()

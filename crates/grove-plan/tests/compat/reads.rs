@@ -68,6 +68,8 @@ fn counted<'a>(world: &World, cliques: &'a [PodClique]) -> BTreeMap<&'a str, Cli
         tally: tally(world, clique),
         refusal: None,
         is_behind: false,
+        was_scheduled: false,
+        breached_since: None,
     };
     cliques.iter().map(|it| (name_of(&it.metadata), state(it))).collect()
 }
@@ -146,6 +148,7 @@ fn of_the_set() {
                 generation_hash: hash::generation(&world.set),
                 now: NOW,
                 watched_since: NOW,
+                groups_changed: BTreeMap::new(),
             },
             gangs: vec![world.gang("grove-manifest-0")],
             passed_over: None,

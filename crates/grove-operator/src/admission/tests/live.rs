@@ -1,6 +1,6 @@
 //! Topologies that the caches do not have yet.
 
-use grove_api::schema::CRDS;
+use grove_api::{schema::CRDS, wire::TopologyLevel};
 use grove_apiserver::{Action, ApiServer, Resources, WriteRequest};
 use k8s_openapi::jiff::Timestamp;
 use kube::{Client, api::ApiResource, core::GroupVersionKind};
@@ -9,10 +9,15 @@ use super::*;
 use crate::admission::live::{read, unknown_topology};
 
 const POLICY: &str = "/spec/template/schedulingPolicyConfig";
+/// A topology that the caches have.
+const KNOWN: &str = "known";
 
 /// The topology that is asked for before a request about this set is refused.
 fn asked_for(operation: &str, set: &Value) -> Option<String> {
-    let snapshot = Snapshot { environment: environment(), ..Snapshot::default() };
+    let mut environment = environment();
+    let level = TopologyLevel { domain: "rack".to_owned(), key: "a/rack".to_owned() };
+    environment.topologies.insert(KNOWN.to_owned(), vec![level]);
+    let snapshot = Snapshot { environment, ..Snapshot::default() };
     let old = if operation == "CREATE" { Value::Null } else { stored(&super::set()) };
     let request = request(operation, set, &old);
     unknown_topology(&request, &judge(webhooks::SET_VALIDATING.path, &request, &snapshot))
@@ -32,6 +37,15 @@ fn only_a_topology_that_nobody_knows_is_asked_for() {
     let mut spread_later = stored(&set());
     spread_later["spec"]["replicaSpread"] = spread;
     assert_eq!(asked_for("UPDATE", &spread_later).as_deref(), Some("dc"));
+    // The cache may have levels that were changed since.
+    let deep = |level: &str| {
+        let constraint = json!({ "topologyName": KNOWN, "pack": { "required": level } });
+        asked_for("CREATE", &with("/spec/template/topologyConstraint", constraint))
+    };
+    assert_eq!((deep("moon").as_deref(), deep("rack")), (Some(KNOWN), None));
+    let key =
+        json!({ "topologyName": KNOWN, "groupingConstraints": { "required": { "topologyKey": "a/moon" } } });
+    assert_eq!(asked_for("CREATE", &with(POLICY, key)).as_deref(), Some(KNOWN));
     // Neither what is taken nor what is refused for something else costs a question.
     assert_eq!(asked_for("CREATE", &stored(&set())), None);
     let wrong = with("/spec/template/cliques/0/spec/minAvailable", json!(5));

@@ -55,6 +55,34 @@ fn a_member_that_becomes_unlike_its_siblings_is_told() {
     }
 }
 
+/// Also where it is the only one: replicas that come later are made by the template.
+#[test]
+fn a_member_that_becomes_unlike_its_template_is_told() {
+    for by_scale in [true, false] {
+        let judged = |to, siblings| {
+            let scaled = Scaled { template: Some(2), ..member(siblings) };
+            judged(&change(1, to, by_scale), scaled)
+        };
+        let verdict = judged(3, &[]);
+        assert_eq!(verdict.denial, None);
+        assert_eq!(
+            verdict.warnings,
+            [
+                "spec.replicas: the template of the set has 2, and further replicas of scaling group web-0-pd get as many. To change \
+              it for all, change the template and scale each replica"
+            ]
+        );
+        assert!(verdict.warnings[0].len() < 256, "the API server may cut it");
+        assert_eq!(judged(2, &[]), Verdict::allowed());
+        assert_eq!(
+            judged(3, &[("web-0-pd-1-work", 3)]).warnings,
+            verdict.warnings,
+            "all are alike, but not what comes"
+        );
+        assert_eq!(judged(3, &[("web-0-pd-1-work", 2)]).warnings.len(), 1, "one warning is enough");
+    }
+}
+
 #[test]
 fn a_member_cannot_be_scaled_to_zero_alone() {
     for by_scale in [true, false] {

@@ -8,7 +8,7 @@ use crate::{
     gang::{is_held, why_held},
     layout::Place,
     objects::{self, Context},
-    topology::Topology,
+    topology::{Topology, missing_required_levels},
 };
 
 const SCALED: Place<'_> = Place::Scaled { replica: 0, group: "g", group_replica: 1 };
@@ -16,6 +16,12 @@ const SCALED: Place<'_> = Place::Scaled { replica: 0, group: "g", group_replica:
 fn topology() -> Topology {
     let level = |it: &str| TopologyLevel { domain: it.to_owned(), key: format!("example.com/{it}") };
     Topology { name: "dc".to_owned(), levels: vec![level("zone"), level("rack")] }
+}
+
+fn without_rack() -> Topology {
+    let mut topology = topology();
+    topology.levels.retain(|it| it.domain != "rack");
+    topology
 }
 
 fn pack(pack: &Value) -> Value {
@@ -78,6 +84,80 @@ fn a_gang_keeps_its_required_levels_when_its_topology_goes() {
             group.pod_references.clear();
         }
         assert_eq!(scene.gang, before, "but for the pods that it lists, all is as it was");
+    }
+}
+
+/// Likewise when the topology stays and loses the level, and when it has one of two.
+#[test]
+fn a_gang_keeps_its_required_levels_when_its_topology_loses_one() {
+    let deep = json!({
+        "/topologyConstraint": pack(&json!({ "required": "zone" })),
+        "/cliques/0/topologyConstraint": pack(&json!({ "required": "rack", "preferred": "rack" })),
+    });
+    for part in [requires_rack(), deep] {
+        let mut scene = placed(scene(Place::Base { replica: 0 }, &part));
+        let before = scene.gang.clone();
+        (scene.topology, scene.topology_missing) = (Some(without_rack()), true);
+        assert!(!is_held(&scene.seen()), "its scheduler goes by what it has");
+        scene.pods(&[("a", "0g"), ("b", "0g")]);
+        assert_eq!(scene.step(1), "list a:0g b:0g");
+        for group in &mut scene.gang.spec.pod_groups {
+            group.pod_references.clear();
+        }
+        assert_eq!(scene.gang, before, "but for the pods that it lists, all is as it was");
+    }
+}
+
+/// A gang that got a part of what is required of it waits for the rest.
+#[test]
+fn a_gang_that_was_made_without_a_level_is_held_until_it_is_there() {
+    let part = json!({
+        "/topologyConstraint": pack(&json!({ "required": "zone" })),
+        "/cliques/0/topologyConstraint": pack(&json!({ "required": "rack" })),
+    });
+    let mut scene = scene(Place::Base { replica: 0 }, &part);
+    (scene.topology, scene.topology_missing) = (Some(without_rack()), true);
+    scene.pods(&[("a", "0g"), ("b", "0g")]);
+    assert_eq!(scene.step(1), "list a:0g b:0g");
+    let constraint = serde_json::to_value(&scene.gang.spec.topology_constraint).unwrap();
+    assert_eq!(constraint, json!({ "packConstraint": { "required": "example.com/zone" } }));
+    assert_eq!(scene.step(2), "initialize");
+    assert_eq!(scene.step(3), "rest", "nobody is told, and nobody is let go");
+    let (reason, words) = why_held(&scene.seen()).unwrap();
+    assert_eq!(reason, "ClusterTopologyLevelsUnavailable");
+    assert!(words.contains("topology \"dc\" has no level rack"), "{words}");
+
+    (scene.topology, scene.topology_missing) = (Some(topology()), false);
+    scene.step(4);
+    let constraint = serde_json::to_value(&scene.gang.spec.pod_groups[0].topology_constraint).unwrap();
+    assert_eq!(constraint, json!({ "packConstraint": { "required": "example.com/rack" } }));
+}
+
+/// Which levels a topology has to have is asked of each gang.
+#[test]
+fn required_levels_that_a_topology_lacks() {
+    let of_clique = json!({ "/cliques/0/topologyConstraint": pack(&json!({ "required": "rack" })) });
+    let policy = |key: &str| {
+        json!({ "/schedulingPolicyConfig": {
+            "topologyName": "dc", "groupingConstraints": { "required": { "topologyKey": key } },
+        } })
+    };
+    let rows = [
+        (requires_rack(), ["rack", "rack"]),
+        (json!({ "/topologyConstraint": pack(&json!({ "required": "zone" })) }), ["", ""]),
+        (json!({ "/topologyConstraint": pack(&json!({ "preferred": "rack" })) }), ["", ""]),
+        (of_clique, ["rack", ""]),
+        (policy("example.com/zone"), ["", ""]),
+        (policy("example.com/rack"), ["example.com/rack", "example.com/rack"]),
+        (json!({}), ["", ""]),
+    ];
+    for (part, want) in rows {
+        let missing = [Place::Base { replica: 0 }, SCALED].map(|place| {
+            let set = scene(place, &part).set;
+            let missing = missing_required_levels(&set, place, &without_rack());
+            missing.into_iter().collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(missing, want, "{part}");
     }
 }
 

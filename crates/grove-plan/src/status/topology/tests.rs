@@ -133,6 +133,11 @@ fn every_level_of_the_set_is_looked_at() {
     let (status, _, message) = say(&set, TopologySeen::On(Some(&topology))).unwrap();
     assert_eq!(status, Some(true));
     assert!(message.contains("mars") && message.contains("moon") && !message.contains("zone"), "{message}");
+    assert!(message.ends_with("new ones stay gated until it has them"), "{message}");
+    let wish = json!({ "topologyName": "dc", "pack": { "preferred": "moon" } });
+    let set = constrained([wish, pack("rack"), Value::Null]);
+    let (.., message) = say(&set, TopologySeen::On(Some(&topology))).unwrap();
+    assert!(message.ends_with("has no level moon"), "{message}");
     let old = constrained([json!({ "topologyName": "dc", "packDomain": "moon" }), Value::Null, Value::Null]);
     assert_eq!(
         say(&old, TopologySeen::On(Some(&topology))).unwrap().0,

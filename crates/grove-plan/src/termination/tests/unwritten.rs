@@ -41,6 +41,36 @@ fn a_scale_in_begins_the_delay_of_its_group() {
     let group = scaled.groups.get_mut("inf-0-pd").unwrap();
     (group.spec.replicas, group.metadata.generation) = (1, Some(9));
     assert_eq!(due(&scaled, 112), "");
+    // Also while its status cannot be written: from when the scale-in was seen.
+    scaled.groups_changed.insert("inf-0-pd".to_owned(), at(112));
+    assert_eq!((due(&scaled, 121), due(&scaled, 122)), ("next:122".to_owned(), "set:0".to_owned()));
+}
+
+/// The status of a clique could not be written: it counts from when the operator saw it, and only where the clique had its place.
+#[test]
+fn a_clique_that_cannot_say_so_is_judged_by_what_was_seen() {
+    let seen = |mut deployed: Deployed, name: &str, second: i64| {
+        deployed.breached_since.insert(name.to_owned(), at(second));
+        deployed
+    };
+    let lost = || healthy_as("fe=2/2").with("inf-0-fe", "0r");
+    assert_eq!(due(&lost(), 200), "", "nobody has seen it");
+    let seen_at = |second| seen(lost(), "inf-0-fe", second);
+    assert_eq!(
+        (due(&seen_at(100), 109), due(&seen_at(100), 110)),
+        ("next:110".to_owned(), "set:0".to_owned())
+    );
+    assert_eq!(
+        due(&seen(lost().written_at(105), "inf-0-fe", 100), 110),
+        "next:115",
+        "its status goes before"
+    );
+    let waiting = seen(pending_as("fe=2/2"), "inf-0-fe", 1);
+    assert_eq!(due(&waiting, 200), "", "it never had a place");
+    let group = healthy_as(PAIR).with("inf-0-pd-0-pre", "").with("inf-0-pd-1-pre", "");
+    let group = seen(seen(group, "inf-0-pd-0-pre", 90), "inf-0-pd-1-pre", 100);
+    assert_eq!(due(&group, 109), "next:110");
+    assert_eq!(due(&group, 110), "set:0");
 }
 
 /// A PodClique of the only healthy replica is deleted, and no status reflects that yet.

@@ -93,7 +93,9 @@ impl Cause {
             pod_gang::BACKEND_FAILED => Self::BackendFailed(words),
             pod_gang::NOT_HONOURED => Self::NotHonoured(words),
             pod_gang::UNSCHEDULABLE => Self::NoPlace(words),
-            pod_gang::TOPOLOGY_NOT_FOUND => Self::TopologyNotFound(words),
+            pod_gang::TOPOLOGY_NOT_FOUND | pod_gang::TOPOLOGY_LEVELS_UNAVAILABLE => {
+                Self::TopologyNotFound(words)
+            }
             pod_gang::WAITING_FOR_BASE => Self::WaitingForBase,
             pod_gang::WAITING_FOR_OTHERS => Self::WaitingForOthers(words),
             pod_gang::BACKEND_NOT_READY => unready(around).unwrap_or(Self::BackendNotReady(words)),

@@ -105,6 +105,8 @@ fn an_update_ends_without_pods_that_have_done_their_work() {
             tally: Tally::of(&self::pods(pods), HASH),
             refusal: None,
             is_behind: false,
+            was_scheduled: false,
+            breached_since: None,
         };
         assert!(!state("0So 1r").is_outdated("gen-2") && state("0So 1ro").is_outdated("gen-2"));
     }
