@@ -8,6 +8,7 @@
 )]
 #![cfg(feature = "sandbox")]
 
+mod environment;
 mod foreground;
 mod kubectl;
 mod options;
