@@ -5,7 +5,7 @@ use std::{io, os::unix::fs::symlink, path::Path};
 use super::sample::Sample;
 use crate::local::Folder;
 
-/// Last line of the start in the foreground.
+/// Last line of the start in the foreground, where it does not draw.
 pub(super) const STOP: &str = "Ctrl-C stops everything.";
 
 /// Writes a file that a shell can read, and says how to use it.
@@ -31,7 +31,6 @@ fn lines(kubeconfig: &str, environment: &str, sample: Option<&Sample>) -> Vec<St
         }
         None => lines.push("  kubectl apply -f set.yaml".to_owned()),
     }
-    lines.push(STOP.to_owned());
     lines
 }
 

@@ -20,7 +20,7 @@ use grove_runtime::{shutdown, telemetry};
 use grove_sandbox::KubeletOptions;
 use grove_scheduler::Registry;
 
-use self::{sample::Sample, show::Show};
+use self::{advice::STOP, sample::Sample, show::Show};
 use crate::{
     cli::Outcome,
     described_topology::described_topology,
@@ -154,18 +154,23 @@ impl Up {
         sample: Option<Sample>,
     ) -> io::Result<Outcome> {
         let stop = shutdown::on_signal()?;
-        let mut show = Show::new(Instant::now(), self.plain);
+        // A script wants to know why it failed, and a person whose terminal is taken for a moment only.
+        let is_plain = self.plain || self.exit_when_ready;
+        let mut show = Show::new(Instant::now(), is_plain, stop.clone());
         let mut progress = |text: &str| show.say(text);
         let starting = LocalCluster::start(registry, hub, folder, options, &mut progress);
-        let Some(started) = stop.run_until_cancelled(starting).await else { return Ok(Outcome::Success) };
+        let Some(started) = stop.run_until_cancelled(starting).await else {
+            return show.close().await.map(|()| Outcome::Success);
+        };
         let cluster = started?;
         let served = tokio::select! {
             served = self.show(&cluster, sample.as_ref(), &mut show) => served,
             error = cluster.failed() => Err(error),
             () = stop.cancelled() => Ok(Outcome::Success),
         };
-        show.close().await;
+        let printed = show.close().await;
         cluster.stop().await?;
+        printed?;
         if matches!(served, Ok(Outcome::Success)) && !self.exit_when_ready {
             anstream::println!("\nStopped.");
         }
@@ -186,7 +191,7 @@ impl Up {
             show.say(&format!("PodCliqueSet {} applied, from {}", sample.set, sample.source));
         }
         let mut follower = Follower::start(client.clone(), None);
-        show.open(format!("grove up   {}", advice.first().map_or("", String::as_str)))?;
+        show.open("grove up", &advice)?;
         let mut awaited = sample;
         if awaited.is_none() {
             started(folder, &advice, show)?;
@@ -222,8 +227,8 @@ impl Up {
 }
 
 /// The start is over: says what to try.
-fn started(folder: &Folder, advice: &[String], show: &Show) -> io::Result<()> {
-    show.print(advice);
+fn started(folder: &Folder, advice: &[String], show: &mut Show) -> io::Result<()> {
+    show.advise(&[advice, &[STOP.to_owned()]].concat());
     folder.note_ready()
 }
 
