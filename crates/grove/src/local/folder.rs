@@ -1,4 +1,6 @@
-//! The folder of a local cluster: at most one process uses it at a time.
+//! The folder of a local cluster: at most one process uses it at a time. `files` is what that may write and remove.
+
+mod files;
 
 use std::{
     fs::{self, DirBuilder, File, TryLockError},
@@ -9,11 +11,12 @@ use std::{
 
 /// Where files go if no folder is chosen, below the user's state folder.
 const DEFAULT: &str = "grove/up";
+const LOCK: &str = "lock";
 
 /// A folder that this process holds. The system releases the lock however the process ends.
 pub(crate) struct Folder {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 /// Who holds a folder.
@@ -41,20 +44,37 @@ impl Folder {
         Ok(state.ok_or_else(missing)?.join(DEFAULT))
     }
 
-    /// Takes a folder, and removes what a process that was killed left in it.
+    /// Takes a folder, and removes what a process that was killed left in it. Fails if that might be files of the user.
     pub(crate) fn hold(path: &Path) -> io::Result<Hold> {
         let path = std::path::absolute(path)?;
+        create(&path)?;
+        let is_new = !lock_path(&path).exists();
         let mut lock = open_lock(&path)?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Hold::Held),
+            Err(TryLockError::WouldBlock) => {
+                return files::check(&path, read(&mut lock).as_deref()).map(|()| Hold::Held);
+            }
             Err(TryLockError::Error(error)) => return Err(in_folder(&path)(error)),
         }
-        lock.set_len(0)?;
-        write!(lock, "{}", std::process::id())?;
-        let folder = Self { path, _lock: lock };
-        folder.empty()?;
+        let content = read(&mut lock);
+        if let Err(error) = files::check(&path, content.as_deref().filter(|_| !is_new)) {
+            // The folder is as it was.
+            return if is_new { fs::remove_file(lock_path(&path)).and(Err(error)) } else { Err(error) };
+        }
+        files::mark(&path)?;
+        let folder = Self { path, lock };
+        folder.note_holder()?;
+        files::empty(&folder.path)?;
         Ok(Hold::Taken(folder))
+    }
+
+    /// Says in the lock file who holds it.
+    fn note_holder(&self) -> io::Result<()> {
+        let mut lock = &self.lock;
+        lock.set_len(0)?;
+        lock.rewind()?;
+        write!(lock, "{}", std::process::id())
     }
 
     /// The process that holds a folder, if any does.
@@ -66,7 +86,11 @@ impl Folder {
         let mut lock = open_lock(&path)?;
         match lock.try_lock() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(holder(&mut lock))),
+            // Another program may lock a file of this name, too. Clusters of earlier versions have no marker.
+            Err(TryLockError::WouldBlock) if files::check(&path, read(&mut lock).as_deref()).is_err() => {
+                Ok(None)
+            }
+            Err(TryLockError::WouldBlock) => Ok(Some(Holder { pid: pid(&mut lock) })),
             Err(TryLockError::Error(error)) => Err(in_folder(&path)(error)),
         }
     }
@@ -96,27 +120,9 @@ impl Folder {
         self.empty()
     }
 
-    /// Removes only what we write: a folder that the user chose may have other files.
     fn empty(&self) -> io::Result<()> {
-        const OURS: [&str; 8] = [
-            "kubeconfig",
-            "operator.kubeconfig",
-            "operator.yaml",
-            "podgrouper.kubeconfig",
-            "env",
-            "ready",
-            "bin/grove",
-            "bin/kubectl-grove",
-        ];
-        for name in OURS {
-            match fs::remove_file(self.path.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(in_folder(&self.path)(error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        files::empty(&self.path)?;
+        files::unmark(&self.path)
     }
 }
 
@@ -131,7 +137,7 @@ pub(crate) fn ready(folder: &Path) -> PathBuf {
 }
 
 fn lock_path(folder: &Path) -> PathBuf {
-    folder.join("lock")
+    folder.join(LOCK)
 }
 
 /// Creates a folder, if need be, for the user alone.
@@ -140,16 +146,19 @@ pub(crate) fn create(folder: &Path) -> io::Result<()> {
 }
 
 fn open_lock(folder: &Path) -> io::Result<File> {
-    create(folder)?;
     let path = lock_path(folder);
     File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(in_folder(&path))
 }
 
-/// The number of the process is in the lock file.
-fn holder(lock: &mut File) -> Holder {
+/// What a lock file contains, if that is text.
+fn read(lock: &mut File) -> Option<String> {
     let mut text = String::new();
-    let read = lock.rewind().and_then(|()| lock.read_to_string(&mut text));
-    Holder { pid: read.ok().and_then(|_| text.trim().parse().ok()).filter(|it| *it > 1) }
+    lock.rewind().and_then(|()| lock.read_to_string(&mut text)).ok().map(|_| text)
+}
+
+/// The number of the process is in the lock file.
+fn pid(lock: &mut File) -> Option<i32> {
+    read(lock)?.trim().parse().ok().filter(|it| *it > 1)
 }
 
 fn in_folder(path: &Path) -> impl Fn(io::Error) -> io::Error {
@@ -190,6 +199,102 @@ mod tests {
             "the number of an ended process may be another's by now"
         );
         take(&path);
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    fn refused(path: &Path) -> String {
+        match Folder::hold(path) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("it is taken"),
+        }
+    }
+
+    /// Each of them alone, in a folder where no cluster was.
+    #[test]
+    fn files_of_the_same_names_are_not_replaced() {
+        let names = [
+            "kubeconfig",
+            "env",
+            "ready",
+            "operator.yaml",
+            "bin/grove",
+            "bin",
+            "grove.log",
+            "output.log",
+            "lock",
+        ];
+        for name in names {
+            let path = temporary("foreign");
+            let file = path.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "mine").unwrap();
+            let why = refused(&path);
+            assert!(why.starts_with(&format!("{} is not from grove up", file.display())), "{why}");
+            assert!(why.ends_with("or choose another folder with --folder"), "{why}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+            let entries = fs::read_dir(&path).unwrap().count();
+            assert_eq!(entries, 1, "{name}: nothing is left behind");
+            fs::remove_dir_all(&path).unwrap();
+        }
+        let path = temporary("foreign");
+        fs::create_dir_all(path.join("env")).unwrap();
+        assert!(refused(&path).contains("env is not from grove up"));
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    /// After a stop, the user may keep files there.
+    #[test]
+    fn files_that_come_after_a_stop_are_not_replaced() {
+        let path = temporary("later");
+        take(&path).remove().unwrap();
+        take(&path).remove().unwrap();
+        fs::write(kubeconfig(&path), "mine").unwrap();
+        assert!(refused(&path).contains("kubeconfig is not from grove up"));
+        assert_eq!(fs::read_to_string(kubeconfig(&path)).unwrap(), "mine");
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    /// It wrote no marker, and was killed.
+    #[test]
+    fn what_an_earlier_version_left_is_replaced() {
+        let path = temporary("earlier");
+        fs::create_dir_all(path.join("bin")).unwrap();
+        let kubeconfig = crate::local::credentials::kubeconfig(
+            ([127, 0, 0, 1], 6443).into(),
+            "authority",
+            "admin",
+            "token",
+            "default",
+        );
+        let env = "export KUBECONFIG='/x/kubeconfig'\nexport PATH='/x/bin':\"$PATH\"\n";
+        let files = [
+            ("lock", "4711"),
+            ("kubeconfig", kubeconfig.as_str()),
+            ("operator.kubeconfig", &kubeconfig),
+            ("env", env),
+            ("ready", ""),
+            ("grove.log", "a line"),
+        ];
+        for (name, text) in files {
+            fs::write(path.join(name), text).unwrap();
+        }
+        std::os::unix::fs::symlink("/x/grove", path.join("bin/grove")).unwrap();
+        take(&path).remove().unwrap();
+        let left = fs::read_dir(&path).unwrap().map(|it| it.unwrap().file_name());
+        let left: std::collections::BTreeSet<_> = left.collect();
+        assert_eq!(left, ["grove.log", "lock"].map(Into::into).into());
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    /// The lock of another program, with its number in it.
+    #[test]
+    fn another_programs_lock_is_no_cluster() {
+        let path = temporary("other");
+        fs::create_dir_all(&path).unwrap();
+        let lock = open_lock(&path).unwrap();
+        lock.lock().unwrap();
+        fs::write(lock_path(&path), "held by make").unwrap();
+        assert_eq!(Folder::holder(&path).unwrap(), None);
         fs::remove_dir_all(&path).unwrap();
     }
 

@@ -8,7 +8,12 @@ const PROXY: &str = "http://proxy.invalid:1";
 
 /// Behind a company's proxy.
 fn proxied(arguments: &[&str]) -> Output {
-    command(arguments).env("HTTPS_PROXY", PROXY).env_remove("NO_PROXY").env_remove("no_proxy").output().unwrap()
+    command(arguments)
+        .env("HTTPS_PROXY", PROXY)
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .output()
+        .unwrap()
 }
 
 #[test]
@@ -20,11 +25,13 @@ fn a_proxy_is_not_used_on_the_loopback_interface() {
     let status = proxied(&["status", "--kubeconfig", &kubeconfig]);
     assert!(text(&status).contains("no PodCliqueSet"), "{}", text(&status));
 
-    let remote = fs::read_to_string(&kubeconfig).unwrap().replace("https://127.0.0.1", "https://server.invalid");
+    let remote =
+        fs::read_to_string(&kubeconfig).unwrap().replace("https://127.0.0.1", "https://server.invalid");
     let file = folder.0.join("remote");
     fs::write(&file, remote).unwrap();
     let refused = proxied(&["status", "--kubeconfig", &file.display().to_string()]);
     assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
-    let remedy = "proxy.invalid is configured as one by HTTPS_PROXY; unset it, or add server.invalid to NO_PROXY";
+    let remedy =
+        "proxy.invalid is configured as one by HTTPS_PROXY; unset it, or add server.invalid to NO_PROXY";
     assert!(text(&refused).contains(remedy), "{}", text(&refused));
 }

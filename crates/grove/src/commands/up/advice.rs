@@ -44,22 +44,38 @@ fn write_environment(folder: &Folder) -> io::Result<std::path::PathBuf> {
     let file = folder.path().join("env");
     let text = format!(
         "export KUBECONFIG={}\nexport PATH={}:\"$PATH\"\n",
-        quoted(&folder.kubeconfig()),
-        quoted(&bin)
+        quoted(&folder.kubeconfig().display().to_string()),
+        quoted(&bin.display().to_string())
     );
     std::fs::write(&file, text)?;
     Ok(file)
 }
 
 /// As a word of a shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// A path as a person would type it.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(here).unwrap_or(path).display().to_string()
+    shown_in(&here, path)
+}
+
+fn shown_in(here: &Path, path: &Path) -> String {
+    let short = path.strip_prefix(here).ok().filter(|it| !it.as_os_str().is_empty());
+    let text = match short {
+        // A shell looks for a file without a slash where its programs are.
+        Some(name) if name.components().count() == 1 => Path::new(".").join(name).display().to_string(),
+        Some(relative) => relative.display().to_string(),
+        None => path.display().to_string(),
+    };
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+@%,:=".contains(it);
+    if text.starts_with(|it: char| it.is_alphanumeric() || "/.".contains(it)) && text.chars().all(is_plain) {
+        text
+    } else {
+        quoted(&text)
+    }
 }
 
 #[cfg(test)]
@@ -79,6 +95,23 @@ mod tests {
 
     #[test]
     fn paths_with_quotes_stay_one_word() {
-        assert_eq!(quoted(Path::new("/it's here")), r"'/it'\''s here'");
+        assert_eq!(quoted("/it's here"), r"'/it'\''s here'");
+    }
+
+    #[test]
+    fn paths_are_what_a_shell_takes() {
+        let rows = [
+            ("/here/env", "./env"),
+            ("/here/target/up/env", "target/up/env"),
+            ("/here/my cluster/env", "'my cluster/env'"),
+            ("/else/where", "/else/where"),
+            ("/here/$HOME/env", "'$HOME/env'"),
+            ("/here/~/env", "'~/env'"),
+            ("/here/-x/env", "'-x/env'"),
+            ("/here", "/here"),
+        ];
+        for (path, want) in rows {
+            assert_eq!(shown_in(Path::new("/here"), Path::new(path)), want, "{path}");
+        }
     }
 }

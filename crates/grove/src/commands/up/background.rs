@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::advice::STOP;
+use super::advice::{STOP, shown};
 use crate::{cli::Outcome, local, program::complain};
 
 const OUTPUT: &str = "output.log";
@@ -43,10 +43,7 @@ pub(super) fn start(folder: &Path, arguments: &[String]) -> io::Result<Outcome> 
         // Ctrl-C does not reach a process in the background.
         let ended = format!("{STOP}\n");
         anstream::print!("{}", printed.strip_suffix(&ended).unwrap_or(&printed));
-        anstream::println!(
-            "It runs in the background; stop it with: grove down --folder {}",
-            folder.display()
-        );
+        anstream::println!("It runs in the background; stop it with: grove down --folder {}", shown(folder));
         return Ok(Outcome::Success);
     }
     anstream::eprint!("{printed}");

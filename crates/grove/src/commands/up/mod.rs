@@ -20,7 +20,11 @@ use grove_runtime::{shutdown, telemetry};
 use grove_sandbox::KubeletOptions;
 use grove_scheduler::Registry;
 
-use self::{advice::STOP, sample::Sample, show::Show};
+use self::{
+    advice::{STOP, shown},
+    sample::Sample,
+    show::Show,
+};
 use crate::{
     cli::Outcome,
     described_topology::described_topology,
@@ -236,9 +240,9 @@ fn started(folder: &Folder, advice: &[String], show: &mut Show) -> io::Result<()
 fn already_running(folder: &Path) -> Outcome {
     complain(format_args!(
         "a cluster is running in {}; stop it with: grove down --folder {}\nkubeconfig: {}",
-        folder.display(),
-        folder.display(),
-        kubeconfig(folder).display()
+        shown(folder),
+        shown(folder),
+        shown(&kubeconfig(folder))
     ));
     Outcome::Findings
 }

@@ -191,9 +191,7 @@ mod tests {
         let mut show = Show::new(Instant::now(), false, CancellationToken::new());
         let (sender, receiver) = std::sync::mpsc::channel();
         let advice = ["kubeconfig: k".to_owned(), "  kubectl get pods".to_owned()];
-        show.draw_with("grove up", &advice, move |scenes| {
-            sender.send(scenes).map_err(io::Error::other)
-        });
+        show.draw_with("grove up", &advice, move |scenes| sender.send(scenes).map_err(io::Error::other));
         let scenes = receiver.recv().unwrap();
         show.say("not all pods are ready yet");
         show.advise(&["Ctrl-C stops everything.".to_owned()]);
