@@ -64,9 +64,7 @@ pub enum ConnectError {
         name: String,
     },
     /// A proxy is asked for.
-    #[error(
-        "connection to {url}: proxies are not supported, but {proxy} is configured as one {origin}"
-    )]
+    #[error("connection to {url}: proxies are not supported, but {proxy} is configured as one {origin}")]
     Proxy {
         /// Address of the API server.
         url: String,

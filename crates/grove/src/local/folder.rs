@@ -13,7 +13,7 @@ use std::{
 const DEFAULT: &str = "grove/up";
 const LOCK: &str = "lock";
 
-/// A folder that this process holds. The system releases the lock however the process ends.
+/// A folder that this process holds. Its files are removed when this is dropped. The system releases the lock however the process ends.
 pub(crate) struct Folder {
     path: PathBuf,
     lock: File,
@@ -123,6 +123,13 @@ impl Folder {
     fn empty(&self) -> io::Result<()> {
         files::empty(&self.path)?;
         files::unmark(&self.path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left is removed by the next one that holds the folder.
+        let _ = self.empty();
     }
 }
 
@@ -303,12 +310,18 @@ mod tests {
         let path = temporary("files");
         fs::create_dir_all(&path).unwrap();
         fs::write(path.join("notes"), "mine").unwrap();
-        let folder = take(&path);
-        Folder::write_private(&folder.kubeconfig(), "secret").unwrap();
-        let mode = fs::metadata(folder.kubeconfig()).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        folder.remove().unwrap();
-        assert!(path.join("notes").exists() && !kubeconfig(&path).exists());
+        for is_dropped in [false, true] {
+            let folder = take(&path);
+            Folder::write_private(&folder.kubeconfig(), "secret").unwrap();
+            let mode = fs::metadata(folder.kubeconfig()).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            if is_dropped {
+                drop(folder);
+            } else {
+                folder.remove().unwrap();
+            }
+            assert!(path.join("notes").exists() && !kubeconfig(&path).exists());
+        }
         fs::remove_dir_all(&path).unwrap();
     }
 }

@@ -1,8 +1,8 @@
 //! Flags, wrong input, and how it ends.
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::BTreeSet, ffi::OsString, fs, path::Path, process::Command};
 
-use crate::{Folder, grove, root, text, up};
+use crate::{Folder, foreground::Foreground, grove, root, text, up};
 
 #[test]
 fn a_cluster_in_the_background_is_used_and_stopped() {
@@ -45,6 +45,28 @@ fn a_killed_cluster_leaves_nothing_in_the_way() {
     let second = up(&folder, &["--plain", "--exit-when-ready", "--sample", "samples/01-single-role.yaml"]);
     assert_eq!(second.status.code(), Some(0), "{}", text(&second));
     assert!(!folder.kubeconfig().exists(), "the files are removed");
+}
+
+/// Under nohup SIGHUP ends nothing, not even what the test starts.
+fn is_hangup_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|it| it.strip_prefix("SigIgn:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).is_ok_and(|it| it & 1 == 1)
+}
+
+#[test]
+fn a_cluster_that_is_stopped_while_it_starts_leaves_no_files() {
+    let signals = if is_hangup_ignored() { vec!["-INT"] } else { vec!["-INT", "-HUP"] };
+    for signal in signals {
+        let folder = Folder::new("starting");
+        let cluster = Foreground::start(&folder, &["--plain"]);
+        cluster.read_until("API server is listening");
+        let (printed, code) = cluster.end(signal);
+        assert_eq!(code, Some(0), "{signal}: {printed}");
+        let left = fs::read_dir(&folder.0).unwrap().map(|it| it.unwrap().file_name());
+        let left: BTreeSet<OsString> = left.collect();
+        assert_eq!(left, ["grove.log", "lock"].map(OsString::from).into(), "{signal}");
+    }
 }
 
 #[test]
