@@ -104,11 +104,6 @@ impl Folder {
         kubeconfig(&self.path)
     }
 
-    /// Notes that the cluster can be used, for a process that waits for that.
-    pub(crate) fn note_ready(&self) -> io::Result<()> {
-        fs::write(ready(&self.path), "")
-    }
-
     /// Writes a file that only the user may read.
     pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
         let mut file = File::options().create(true).truncate(true).write(true).mode(0o600).open(file)?;
@@ -138,17 +133,12 @@ pub(crate) fn kubeconfig(folder: &Path) -> PathBuf {
     folder.join("kubeconfig")
 }
 
-/// Exists once the cluster can be used.
-pub(crate) fn ready(folder: &Path) -> PathBuf {
-    folder.join("ready")
-}
-
 fn lock_path(folder: &Path) -> PathBuf {
     folder.join(LOCK)
 }
 
 /// Creates a folder, if need be, for the user alone.
-pub(crate) fn create(folder: &Path) -> io::Result<()> {
+fn create(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(in_folder(folder))
 }
 

@@ -1,6 +1,11 @@
 //! What to try next.
 
-use std::{io, os::unix::fs::symlink, path::Path};
+use std::{
+    ffi::OsStr,
+    io,
+    os::unix::{ffi::OsStrExt as _, fs::symlink},
+    path::Path,
+};
 
 use super::sample::Sample;
 use crate::local::Folder;
@@ -42,18 +47,16 @@ fn write_environment(folder: &Folder) -> io::Result<std::path::PathBuf> {
         symlink(std::env::current_exe()?, bin.join(name))?;
     }
     let file = folder.path().join("env");
-    let text = format!(
-        "export KUBECONFIG={}\nexport PATH={}:\"$PATH\"\n",
-        quoted(&folder.kubeconfig().display().to_string()),
-        quoted(&bin.display().to_string())
-    );
+    let [kubeconfig, bin] = [folder.kubeconfig(), bin].map(|it| quoted(it.as_os_str()));
+    let text = [b"export KUBECONFIG=", &*kubeconfig, b"\nexport PATH=", &bin, b":\"$PATH\"\n"].concat();
     std::fs::write(&file, text)?;
     Ok(file)
 }
 
-/// As a word of a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// As a word of a shell; a path need not be UTF-8.
+fn quoted(text: &OsStr) -> Vec<u8> {
+    let parts: Vec<&[u8]> = text.as_bytes().split(|it| *it == b'\'').collect();
+    [b"'", &*parts.join(&br"'\''"[..]), b"'"].concat()
 }
 
 /// A path as a person would type it.
@@ -74,7 +77,7 @@ fn shown_in(here: &Path, path: &Path) -> String {
     if text.starts_with(|it: char| it.is_alphanumeric() || "/.".contains(it)) && text.chars().all(is_plain) {
         text
     } else {
-        quoted(&text)
+        String::from_utf8_lossy(&quoted(text.as_ref())).into_owned()
     }
 }
 
@@ -95,7 +98,7 @@ mod tests {
 
     #[test]
     fn paths_with_quotes_stay_one_word() {
-        assert_eq!(quoted("/it's here"), r"'/it'\''s here'");
+        assert_eq!(quoted("/it's here".as_ref()), br"'/it'\''s here'");
     }
 
     #[test]
