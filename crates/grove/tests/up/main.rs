@@ -13,6 +13,7 @@ mod environment;
 mod foreground;
 mod kubectl;
 mod options;
+mod preemption;
 mod tour;
 mod transcript;
 mod usage;

@@ -19,6 +19,7 @@ use super::{
     reasons::{self, Reason},
     seen::{Seen, belongs, clique_of, label, minimum, number, wanted},
 };
+use crate::commands::preemptions;
 
 /// So many errors are repeated.
 const MAX_ERRORS: usize = 3;
@@ -118,7 +119,7 @@ impl Screen {
         let cliques = || seen.cliques.values().filter(|it| belongs(*it, set));
         let gangs = seen.gangs.values().filter(|it| belongs(*it, set));
         let mut gangs: Vec<Gang> = gangs
-            .map(|it| Gang { restart: Restart::of(set, it, cliques()), ..Gang::of(it, &roles) })
+            .map(|it| Gang { restart: Restart::of(set, it, cliques()), ..Gang::of(it, &roles, seen) })
             .collect();
         gangs.sort_by(|one, other| {
             one.rank().cmp(&other.rank()).then_with(|| compare(&one.name, &other.name))
@@ -190,7 +191,7 @@ impl Group {
 }
 
 impl Gang {
-    fn of(gang: &PodGang, roles: &[Role]) -> Self {
+    fn of(gang: &PodGang, roles: &[Role], seen: &Seen) -> Self {
         let status = gang.status.clone().unwrap_or_default();
         let name = gang.name_any();
         let of_gang = || roles.iter().filter(|it| it.gang == name);
@@ -200,7 +201,7 @@ impl Gang {
             healthy: !status.conditions.iter().any(is_unhealthy),
             ready_pods: of_gang().map(|it| it.ready_pods).sum(),
             wanted_pods: of_gang().map(|it| it.wanted_pods).sum(),
-            awaited: awaited(&status.conditions),
+            awaited: awaited(&status.conditions) + &preempted(seen, gang),
             restart: None,
             name,
             phase,
@@ -285,6 +286,14 @@ pub(crate) fn awaited(conditions: &[Condition]) -> String {
         pod_gang::WAITING_FOR_SCHEDULER => format!("waiting for the scheduler: {}", waits.message),
         _ => waits.message.clone(),
     }
+}
+
+/// Who preempted a gang, as the end of a sentence. It says nothing of one that has a place again.
+fn preempted(seen: &Seen, gang: &PodGang) -> String {
+    let conditions = gang.status.as_ref().map_or(&[][..], |it| &it.conditions);
+    let waits = condition(conditions, pod_gang::SCHEDULED).is_some_and(|it| it.status == "False");
+    let words = preemptions::of_gang(&seen.preemptions, gang).filter(|_| waits);
+    words.map(|it| format!("; it was {it}")).unwrap_or_default()
 }
 
 /// What the operator says of a set, where there is something to say.

@@ -6,9 +6,9 @@
 
 mod advice;
 mod cause;
-pub(super) mod facts;
+mod facts;
 #[cfg(test)]
-mod fixture;
+pub(super) mod fixture;
 mod nodes;
 mod obstacle;
 mod read;

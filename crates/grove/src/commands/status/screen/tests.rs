@@ -26,6 +26,22 @@ fn a_set_its_gangs_and_its_roles() {
 }
 
 #[test]
+fn who_preempted_a_gang_is_said_until_it_has_a_place() {
+    let mut seen = chat();
+    let key = ("default".to_owned(), "chat-0".to_owned());
+    seen.preemptions.insert(key, "preempted by default/high".to_owned());
+    let awaited = |seen: &Seen| Screen::of(seen, "chat").unwrap().gangs[0].awaited.clone();
+    assert!(
+        awaited(&seen).ends_with("nodes are available; it was preempted by default/high"),
+        "{}",
+        awaited(&seen)
+    );
+    let placed = [("Scheduled", "True", "", ""), ("Ready", "False", "", "not ready")];
+    seen.gangs = objects(vec![gang("chat-0", "Starting", &placed)]);
+    assert_eq!(awaited(&seen), "not ready");
+}
+
+#[test]
 fn a_set_that_is_not_there() {
     assert!(Screen::of(&chat(), "other").is_none());
 }
