@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     constants::{
-        conditions::{self as names, pod_gang},
+        conditions::{self as names, pod_gang, size_limit_exceeded, update_in_progress},
         labels, phases,
     },
     wire::{Condition, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
@@ -12,7 +12,7 @@ use grove_api::{
 use grove_placement::natural::compare;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{
     countdown::Restart,
@@ -31,9 +31,9 @@ pub(in crate::commands) struct Screen {
     pub(in crate::commands) namespace: String,
     pub(in crate::commands) name: String,
     pub(in crate::commands) state: State,
-    /// Whether pods are rejected, so that nothing more is to come by itself.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::commands) blocked: bool,
+    /// Why nothing more is to come by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) blocked: Option<Blocked>,
     pub(in crate::commands) available_replicas: usize,
     pub(in crate::commands) wanted_replicas: usize,
     /// What the operator says, in sentences.
@@ -60,6 +60,24 @@ pub(in crate::commands) enum State {
     /// No operator has looked at it.
     Unseen,
     Deleting,
+}
+
+/// Why nothing more is to come by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Blocked {
+    /// The API server, or the scheduler's backend, rejects pods.
+    PodsRefused,
+    /// The API server rejects pods of the new template.
+    UpdateRefused,
+    /// No pod of the new template got ready within the deadline.
+    UpdateStuck,
+}
+
+/// For machines, that it is so.
+impl Serialize for Blocked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(true)
+    }
 }
 
 /// An all-or-nothing unit.
@@ -128,7 +146,7 @@ impl Screen {
             namespace: set.namespace().unwrap_or_default(),
             name: set.name_any(),
             state: State::of(set),
-            blocked: is_blocked(set),
+            blocked: Blocked::of(set),
             available_replicas: number(status.available_replicas),
             wanted_replicas: number(set.spec.replicas),
             notes: notes(set),
@@ -157,26 +175,52 @@ impl State {
     }
 
     /// In words; a set whose pods are rejected is not in progress.
-    pub(in crate::commands) fn words(self, is_blocked: bool) -> &'static str {
-        match (self, is_blocked) {
+    pub(in crate::commands) fn words(self, blocked: Option<Blocked>) -> &'static str {
+        let is_available = matches!(self, Self::Available | Self::AvailableProgressing);
+        match (self, blocked) {
             (Self::Unseen, _) => "not reconciled yet: check that the operator is running",
             (Self::Deleting, _) => "being deleted",
-            (Self::Available | Self::AvailableProgressing, true) => {
-                "available, but more pods cannot be created"
-            }
-            (Self::Progressing | Self::Unavailable, true) => "blocked: pods cannot be created",
-            (Self::Available, false) => "available",
-            (Self::AvailableProgressing, false) => "available, in progress",
-            (Self::Progressing, false) => "in progress",
-            (Self::Unavailable, false) => "not available",
+            (_, Some(blocked)) => blocked.words(is_available),
+            (Self::Available, None) => "available",
+            (Self::AvailableProgressing, None) => "available, in progress",
+            (Self::Progressing, None) => "in progress",
+            (Self::Unavailable, None) => "not available",
         }
     }
 }
 
-/// Whether the API server, or the scheduler's backend, rejects pods of a set.
-pub(in crate::commands) fn is_blocked(set: &PodCliqueSet) -> bool {
-    let conditions = set.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
-    condition(conditions, names::REPLICA_FAILURE).is_some_and(|it| it.status == "True")
+impl Blocked {
+    pub(in crate::commands) fn of(set: &PodCliqueSet) -> Option<Self> {
+        let conditions = &set.status.as_ref()?.conditions;
+        let is_true = |type_: &str| condition(conditions, type_).filter(|it| it.status == "True");
+        if is_true(names::REPLICA_FAILURE).is_some() {
+            return Some(Self::PodsRefused);
+        }
+        match is_true(update_in_progress::TYPE)?.reason.as_str() {
+            update_in_progress::TEMPLATE_REFUSED => Some(Self::UpdateRefused),
+            update_in_progress::DEADLINE_EXCEEDED => Some(Self::UpdateStuck),
+            _ => None,
+        }
+    }
+
+    /// The condition that says more.
+    pub(in crate::commands) fn condition(self) -> &'static str {
+        match self {
+            Self::PodsRefused => names::REPLICA_FAILURE,
+            Self::UpdateRefused | Self::UpdateStuck => update_in_progress::TYPE,
+        }
+    }
+
+    fn words(self, is_available: bool) -> &'static str {
+        match (self, is_available) {
+            (Self::PodsRefused, true) => "available, but more pods cannot be created",
+            (Self::PodsRefused, false) => "blocked: pods cannot be created",
+            (Self::UpdateRefused, true) => "available, but its update is refused",
+            (Self::UpdateRefused, false) => "blocked: its update is refused",
+            (Self::UpdateStuck, true) => "available, but its update makes no progress",
+            (Self::UpdateStuck, false) => "blocked: its update makes no progress",
+        }
+    }
 }
 
 impl Group {
@@ -309,6 +353,11 @@ fn notes(set: &PodCliqueSet) -> Vec<String> {
     note(names::available::TYPE, &["False"], "");
     note(names::progressing::TYPE, &["True"], "");
     note(names::REPLICA_FAILURE, &["True"], "pods cannot be created: ");
+    if matches!(Blocked::of(set), Some(Blocked::UpdateRefused | Blocked::UpdateStuck)) {
+        note(update_in_progress::TYPE, &["True"], "update: ");
+    }
+    note(size_limit_exceeded::TYPE, &["True"], "");
+    note(names::SETTINGS_IGNORED, &["True"], "");
     note(names::RESTART_BUDGET_EXHAUSTED, &["True"], "");
     note(names::topology_levels_unavailable::TYPE, &["True", "Unknown"], "topology: ");
     note(names::SCHEDULER_CAPABILITY_GAP, &["True"], "ignored by the scheduler: ");
