@@ -39,9 +39,14 @@ impl Folder {
     pub(crate) fn default_path() -> io::Result<PathBuf> {
         let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-        let missing =
-            || io::Error::other("neither XDG_STATE_HOME nor HOME is set; choose a folder with --folder");
+        let missing = || io::Error::other("neither XDG_STATE_HOME nor HOME is set");
         Ok(state.ok_or_else(missing)?.join(DEFAULT))
+    }
+
+    /// That of `--folder`, or else the default.
+    pub(crate) fn chosen(folder: Option<PathBuf>) -> io::Result<PathBuf> {
+        let hint = |it| io::Error::other(format!("{it}; choose a folder with --folder"));
+        folder.map_or_else(|| Self::default_path().map_err(hint), Ok)
     }
 
     /// Takes a folder, and removes what a process that was killed left in it. Fails if that might be files of the user.

@@ -35,3 +35,16 @@ fn a_proxy_is_not_used_on_the_loopback_interface() {
         "proxy.invalid is configured as one by HTTPS_PROXY; unset it, or add server.invalid to NO_PROXY";
     assert!(text(&refused).contains(remedy), "{}", text(&refused));
 }
+
+#[test]
+fn without_a_home_the_remedy_is_one_that_the_command_has() {
+    let without_home = |name: &str| {
+        let output = command(&[name]).env_remove("HOME").env_remove("XDG_STATE_HOME").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", text(&output));
+        text(&output)
+    };
+    for name in ["up", "down"] {
+        assert!(without_home(name).contains("HOME is set; choose a folder with --folder"), "{name}");
+    }
+    assert_eq!(without_home("tour"), "grove: neither XDG_STATE_HOME nor HOME is set\n");
+}

@@ -7,13 +7,16 @@ use std::{
     process::{Child, Command, Output, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crate::{Folder, command, kubectl::KUBECTL, root};
 
 /// Ends the test where nothing is printed any more.
 const TIMEOUT: Duration = Duration::from_mins(3);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A cluster that runs. One that is not interrupted ends with the test.
 pub(crate) struct Foreground {
@@ -47,6 +50,20 @@ impl Foreground {
             printed.extend([line.as_str(), "\n"]);
         }
         printed
+    }
+
+    /// Closes its output: the exit code.
+    pub(crate) fn read_no_more(mut self) -> Option<i32> {
+        // The thread that reads ends with the next line.
+        drop(std::mem::replace(&mut self.lines, channel().1));
+        let end = Instant::now() + TIMEOUT;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < end, "it goes on");
+            thread::sleep(PAUSE);
+        }
     }
 
     /// Ctrl-C: what is printed then, and the exit code.

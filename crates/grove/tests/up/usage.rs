@@ -102,6 +102,28 @@ fn a_sample_that_is_refused_ends_with_the_reason() {
 }
 
 #[test]
+fn the_namespace_of_the_sample_is_created() {
+    let folder = Folder::new("namespace");
+    let file = std::env::temp_dir().join(format!("grove-up-namespace-{}.yaml", std::process::id()));
+    let sample = fs::read_to_string(root().join("samples/01-single-role.yaml")).unwrap();
+    fs::write(&file, sample.replacen("name: server", "name: server\n  namespace: team-a", 1)).unwrap();
+    let output = up(&folder, &["--exit-when-ready", "--sample", &file.display().to_string()]);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("all 2 pods of server are ready"), "{}", text(&output));
+}
+
+/// As by `grove up | head`.
+#[test]
+fn a_cluster_whose_output_nobody_reads_ends() {
+    let folder = Folder::new("unread");
+    let cluster = Foreground::start(&folder, &["--plain"]);
+    cluster.read_until("API server is listening");
+    assert_eq!(cluster.read_no_more(), Some(0));
+    assert!(!folder.kubeconfig().exists());
+}
+
+#[test]
 fn credentials_are_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new("private");

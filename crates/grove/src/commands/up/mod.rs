@@ -20,6 +20,7 @@ use grove_podgrouper::Hub;
 use grove_runtime::{shutdown, telemetry};
 use grove_sandbox::KubeletOptions;
 use grove_scheduler::Registry;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use self::{
@@ -109,7 +110,7 @@ impl Up {
             (None, false) => Some(Sample::builtin()?),
             (Some(file), false) => Some(Sample::of(input::read_file(file)?)?),
         };
-        let path = std::path::absolute(self.folder.clone().map_or_else(Folder::default_path, Ok)?)?;
+        let path = std::path::absolute(Folder::chosen(self.folder.clone())?)?;
         if self.detach {
             return background::start(&path, &self.background_arguments(&path));
         }
@@ -205,6 +206,11 @@ impl Up {
         let (client, folder) = (cluster.client(), cluster.folder());
         let advice = advice::prepare(folder, sample)?;
         if let Some(sample) = sample {
+            for namespace in &sample.namespaces {
+                let namespace =
+                    json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } });
+                apply_text(client, &namespace.to_string(), "").await?;
+            }
             apply_text(client, &sample.text, NAMESPACE).await?;
             show.say(&format!("PodCliqueSet {} applied, from {}", sample.set, sample.source));
         }

@@ -128,7 +128,10 @@ fn what_is_not_done_is_noted() {
     ]);
     let seen = Seen { sets: objects(vec![set(1, json!({ "conditions": all }))]), ..Seen::default() };
     let notes = Screen::of(&seen, "chat").unwrap().notes;
-    assert_eq!(notes, ["9984 of 96000 PodCliques are created", "resourceSharing: accepted but not implemented"]);
+    assert_eq!(
+        notes,
+        ["9984 of 96000 PodCliques are created", "resourceSharing: accepted but not implemented"]
+    );
 }
 
 /// A rejected pod does not come by itself: a set that waits for one is not in progress.
