@@ -220,6 +220,13 @@ impl Failure {
         Self::new(429, "TooManyRequests", message).with_details(details)
     }
 
+    /// The bodies of requests that are not answered yet take all of the memory that there is for them.
+    pub(crate) fn too_many_bodies() -> Self {
+        let message = "too many large requests at once, please try again later";
+        let details = Details { retry_after_seconds: Some(1), ..Details::default() };
+        Self::new(429, "TooManyRequests", message).with_details(details)
+    }
+
     /// The namespace ends, so nothing new may come into it.
     pub(crate) fn namespace_terminating(resource: &Resource, name: &str, namespace: &str) -> Self {
         let why =

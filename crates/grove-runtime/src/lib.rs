@@ -49,6 +49,6 @@ pub use patience::patiently;
 pub use queue::{Queue, QueueKey, Switch};
 pub use telemetry::Metrics;
 pub use throttle::{Lane, Throttle, ThrottleMetrics};
-pub use transport::{ConnectError, cluster_config, connect};
+pub use transport::{ConnectError, cluster_config, connect, without_proxy};
 pub use workers::{Failure, Outcome, work};
 pub use writer::{Delete, Deleted, OwnedWrites, Propagation, Revision, WriteError, Writer};

@@ -1,4 +1,6 @@
-//! SIGTERM and SIGINT: the first one asks politely, the second one ends the process.
+//! SIGTERM, SIGINT and SIGHUP: the first one asks politely, the second one ends the process.
+
+use std::task::Poll;
 
 use futures::{Stream, StreamExt as _, stream};
 use tokio::signal::unix::{SignalKind, signal};
@@ -8,19 +10,31 @@ use tracing::{info, warn};
 /// Exit code after a second signal, as of a process ended by SIGINT.
 const IMPATIENT: i32 = 130;
 
-/// A token that the first SIGTERM or SIGINT cancels. A second one exits at once.
+/// A token that the first SIGTERM, SIGINT or SIGHUP cancels. A second one exits at once. SIGHUP stays ignored where it is, as under nohup.
 pub fn on_signal() -> std::io::Result<CancellationToken> {
-    // Both are caught from here on, before anything is started that would have to be stopped.
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut kinds = vec![("SIGTERM", SignalKind::terminate()), ("SIGINT", SignalKind::interrupt())];
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !is_ignored(&status, SignalKind::hangup().as_raw_value()) {
+        kinds.push(("SIGHUP", SignalKind::hangup()));
+    }
+    // All are caught from here on, before anything is started that would have to be stopped.
+    let caught = kinds.into_iter().map(|(name, kind)| Ok((name, signal(kind)?)));
+    let mut caught = caught.collect::<std::io::Result<Vec<_>>>()?;
     let stop = CancellationToken::new();
     let token = stop.clone();
     let signals = stream::poll_fn(move |cx| {
-        let terminated = terminate.poll_recv(cx).map(|_| Some("SIGTERM"));
-        if terminated.is_ready() { terminated } else { interrupt.poll_recv(cx).map(|_| Some("SIGINT")) }
+        let raised = caught.iter_mut().find_map(|(name, it)| it.poll_recv(cx).is_ready().then_some(*name));
+        raised.map_or(Poll::Pending, |name| Poll::Ready(Some(name)))
     });
     tokio::spawn(async move { follow(signals, &token, |code| std::process::exit(code)).await });
     Ok(stop)
+}
+
+/// Whether a process ignores a signal, by its `/proc/PID/status`.
+fn is_ignored(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or_default();
+    mask >> (signal - 1) & 1 == 1
 }
 
 async fn follow(
@@ -61,6 +75,18 @@ mod tests {
         raise.send("SIGINT").unwrap();
         assert_eq!(exited.await, Ok(130));
         task.await.unwrap();
+    }
+
+    #[test]
+    fn a_hangup_is_ignored_under_nohup() {
+        let rows = [
+            ("Name:\tgrove\nSigIgn:\t0000000000001001\n", true),
+            ("SigBlk:\t0000000000000001\nSigIgn:\t0000000000001000\n", false),
+            ("", false),
+        ];
+        for (status, want) in rows {
+            assert_eq!(is_ignored(status, SignalKind::hangup().as_raw_value()), want, "{status}");
+        }
     }
 
     #[tokio::test]

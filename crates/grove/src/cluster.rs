@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use grove_runtime::without_proxy;
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -69,6 +70,7 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> io::Result<Config
             .map_err(|it| io::Error::other(format!("no usable kubeconfig: {}", causes(&it))))?,
     };
     config.connect_timeout = Some(CONNECT_TIMEOUT);
+    without_proxy(&mut config).map_err(io::Error::other)?;
     Ok(config)
 }
 

@@ -1,4 +1,4 @@
-//! How much one client may take.
+//! How much one client may take, and all of them together.
 
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ pub struct Limits {
     pub header_bytes: u32,
     /// Bytes of the body of a request.
     pub body_bytes: usize,
+    /// Bytes of the bodies of all requests together, from their arrival until they are answered. Beyond it, requests are refused with 429.
+    pub all_bodies_bytes: usize,
     /// Requests at a time on one HTTP/2 connection. A watch is one of them.
     pub streams: u32,
     /// From a connection to the end of its TLS handshake.
@@ -32,6 +34,7 @@ impl Default for Limits {
             connections: 1024,
             header_bytes: 64 << 10,
             body_bytes: crate::service::BODY_LIMIT,
+            all_bodies_bytes: 64 << 20,
             streams: 250,
             handshake_time: Duration::from_secs(5),
             first_request_time: Duration::from_secs(10),

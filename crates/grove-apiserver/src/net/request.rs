@@ -9,11 +9,12 @@ use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
 use http::{Request, Response, Version};
 use hyper::body::Incoming;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::ServeOptions;
 use super::connections::InFlight;
-use super::payload::{PayloadError, read_body};
+use super::payload::{self, Payload, PayloadError, read_body};
 use super::response::ResponseBody;
 use crate::audit::{Audited, PendingEvent};
 use crate::auth::{self, Access, Attributes, UserInfo};
@@ -37,6 +38,8 @@ pub(super) struct RequestHandler {
     server: ApiServer,
     options: ServeOptions,
     access: Arc<Access>,
+    /// Of the bodies of all requests.
+    memory: Arc<Semaphore>,
     stop: CancellationToken,
 }
 
@@ -44,7 +47,8 @@ impl RequestHandler {
     pub(super) fn new(server: ApiServer, options: ServeOptions, stop: CancellationToken) -> Self {
         let (authentication, authorization) = (options.authentication.clone(), options.authorization);
         let access = Arc::new(Access { authentication, authorization });
-        Self { server, options, access, stop }
+        let memory = payload::memory(&options.limits);
+        Self { server, options, access, memory, stop }
     }
 
     pub(super) async fn handle(
@@ -86,12 +90,13 @@ impl RequestHandler {
         if let Err(failure) = self.admit(peer, parts, attributes, audited) {
             return Ok(refuse(&failure));
         }
-        let body = match read_body(&parts.headers, body, &self.options.limits).await {
-            Ok(body) => body,
+        let read = read_body(&parts.headers, body, &self.options.limits, &self.memory).await;
+        let Payload { bytes, memory: _until_answered } = match read {
+            Ok(payload) => payload,
             Err(PayloadError::Refused(failure)) => return Ok(refuse(&failure)),
             Err(PayloadError::Broken(error)) => return Err(error),
         };
-        let body = match protobuf::to_json(&mut parts.headers, body) {
+        let body = match protobuf::to_json(&mut parts.headers, bytes) {
             Ok(body) => body,
             Err(failure) => return Ok(refuse(&failure)),
         };

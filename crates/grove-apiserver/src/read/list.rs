@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::revision::At;
 use super::token::Token;
 use crate::accept::Form;
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::object::{Object, encode};
 use crate::query::Query;
 use crate::resource::Resource;
@@ -38,6 +38,10 @@ pub(crate) struct List {
 impl ListOptions {
     pub(crate) fn parse(resource: &Resource, query: &Query) -> Result<Self, Failure> {
         let selection = Selection::parse(resource, query)?;
+        if query.get("sendInitialEvents").is_some() {
+            let cause = Cause::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+            return Err(Failure::invalid_options("ListOptions", cause));
+        }
         let limit = query.number("limit")?.and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
         let token = query.get("continue").map(Token::read).transpose()?;
         let at = match &token {

@@ -44,6 +44,9 @@ async fn selections() {
         let (code, said) = get(&server, &format!("{path}?{query}")).await;
         assert_eq!((code, said["reason"].as_str()), (400, Some("BadRequest")), "{query}");
     }
+    let (code, said) = get(&server, &format!("{CONFIG_MAPS}?sendInitialEvents=true")).await;
+    let why = r#"ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"#;
+    assert_eq!((code, said["message"].as_str()), (422, Some(why)));
     post(&server, PODS, json!({"metadata": {"name": "p"}, "spec": {"nodeName": "n"}})).await;
     let (_, list) = get(&server, "/api/v1/pods?fieldSelector=spec.nodeName=n,status.phase=Pending").await;
     assert_eq!(names(&list), ["p"]);

@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::join_all;
-use futures::stream;
+use futures::{StreamExt as _, stream};
+use grove_apiserver::Limits;
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{ADMIN, CONFIG_MAPS, Setup, Stage, read, request};
 
@@ -46,6 +49,13 @@ fn bodies_of_64_megabytes_are_refused_in_flat_memory() {
 #[cfg(target_os = "linux")]
 fn bodies_that_become_large_are_refused_in_bounded_memory() {
     child("in_a_child_bombs", 384);
+}
+
+/// Each is within the limit of a body, and together they are 725 MB.
+#[test]
+#[cfg(target_os = "linux")]
+fn bodies_of_many_streams_are_refused_in_flat_memory() {
+    child("in_a_child_bodies_of_many_streams", 384);
 }
 
 /// Whether the limit is one at all.
@@ -131,6 +141,56 @@ async fn in_a_child_bodies_of_64_megabytes() {
     for stage in [&plain, &tls] {
         assert!(stage.server.store().list("configmaps", None).is_empty());
     }
+}
+
+#[tokio::test]
+#[ignore = "run by a test above, in a process of its own"]
+async fn in_a_child_bodies_of_many_streams() {
+    // A busy machine may take long for that much.
+    let limits = Limits { body_time: 4 * DEADLINE, ..Limits::default() };
+    let stage = Stage::new(Setup { limits, ..Setup::default() }).await;
+    let streams = usize::try_from(limits.streams).unwrap();
+    let io = TokioIo::new(stage.connect().await);
+    let (sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    let chunk = Bytes::from(vec![b'a'; 100_000]);
+    // None of them ends before all have come so far, or were refused.
+    let (coming, mut all_came) = mpsc::channel::<()>(1);
+    let end = CancellationToken::new();
+    let send = |coming: mpsc::Sender<()>| {
+        let (mut sender, chunk, end) = (sender.clone(), chunk.clone(), end.clone());
+        async move {
+            let frames = stream::iter((0..29).map(move |_| chunk.clone()));
+            let last = stream::once(async move {
+                drop(coming);
+                end.cancelled().await;
+                Bytes::from_static(b"a")
+            });
+            let frames = frames.chain(last).map(|it| Ok::<_, std::io::Error>(Frame::data(it)));
+            let post = request("POST", &format!("https://kubernetes{CONFIG_MAPS}"), ADMIN)
+                .header("content-type", "application/json");
+            let answer = sender.send_request(post.body(StreamBody::new(Box::pin(frames))).unwrap());
+            let answer = answer.await.unwrap();
+            (answer.status().as_u16(), answer.headers().get("retry-after").cloned())
+        }
+    };
+    let answers = join_all((0..streams).map(|_| send(coming.clone())));
+    drop(coming);
+    let ending = async {
+        assert_eq!(all_came.recv().await, None);
+        end.cancel();
+    };
+    let both = async { tokio::join!(answers, ending).0 };
+    let answers = tokio::time::timeout(4 * DEADLINE, both).await.unwrap();
+    let (read, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|(code, _)| *code == 400);
+    // It is no JSON, of which as many as fit into 64 MiB are read.
+    assert!((1..=23).contains(&read.len()), "{} of {streams} were read", read.len());
+    for (code, retry_after) in refused {
+        assert_eq!((code, retry_after.unwrap().as_bytes()), (429, &b"1"[..]));
+    }
+    // Nothing of it stays taken.
+    stage.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}, "data": {"a": "x".repeat(1 << 20)}})).await;
+    assert_eq!(stage.server.store().list("configmaps", None).len(), 1);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 
 mod deadline;
 mod measure;
+mod proxy;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,7 @@ use deadline::DeadlineLayer;
 use measure::MeasureLayer;
 
 pub use deadline::TimedOut;
+pub use proxy::without_proxy;
 
 /// Pings find a dead connection within 50 s, which a watch alone would notice after minutes.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
@@ -62,14 +64,14 @@ pub enum ConnectError {
         name: String,
     },
     /// A proxy is asked for.
-    #[error(
-        "connection to {url}: proxies are not supported, but {proxy} is configured as one; remove proxy-url"
-    )]
+    #[error("connection to {url}: proxies are not supported, but {proxy} is configured as one {origin}")]
     Proxy {
         /// Address of the API server.
         url: String,
         /// Host of the proxy; its address may contain a password.
         proxy: String,
+        /// What configures it, and what to do.
+        origin: String,
     },
     /// The user agent cannot be sent.
     #[error("{0:?} cannot be sent as a user agent")]
@@ -95,10 +97,7 @@ pub fn connect(
     metrics: RequestMetrics,
 ) -> Result<Client, ConnectError> {
     let url = config.cluster_url.to_string();
-    if let Some(proxy) = &config.proxy_url {
-        let proxy = proxy.host().unwrap_or_default().to_owned();
-        return Err(ConnectError::Proxy { url, proxy });
-    }
+    without_proxy(&mut config)?;
     let agent =
         HeaderValue::from_str(user_agent).map_err(|_| ConnectError::UserAgent(user_agent.to_owned()))?;
     config.headers.push((USER_AGENT, agent));

@@ -179,7 +179,10 @@ async fn what_cannot_work_is_said_at_once() {
     let mut proxied = config();
     proxied.proxy_url = Some("http://user:secret@proxy.example:3128".parse().unwrap());
     let said = attempt(proxied, "grove");
-    assert!(said.contains("proxies are not supported, but proxy.example is configured"), "{said}");
+    assert!(
+        said.contains("proxies are not supported, but proxy.example is configured as one by the kubeconfig"),
+        "{said}"
+    );
     assert!(!said.contains("secret"), "{said}");
     let mut misnamed = config();
     misnamed.tls_server_name = Some("not a name".into());

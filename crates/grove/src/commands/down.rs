@@ -26,7 +26,7 @@ pub(crate) struct Down {
 
 impl Down {
     pub(crate) fn run(self) -> io::Result<Outcome> {
-        let folder = self.folder.map_or_else(Folder::default_path, Ok)?;
+        let folder = Folder::chosen(self.folder)?;
         let Some(holder) = Folder::holder(&folder)? else {
             anstream::println!("no cluster is running in {}", folder.display());
             return Ok(Outcome::Success);

@@ -7,7 +7,7 @@ use grove_api::{
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
 };
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Api, Client, Resource, ResourceExt, api::ListParams, core::NamespaceResourceScope};
+use kube::{Api, Client, Resource, api::ListParams, core::NamespaceResourceScope};
 use serde::de::DeserializeOwned;
 
 /// Names that are compared with a misspelt one.
@@ -75,9 +75,16 @@ async fn similar<K>(client: &Client, namespace: &str, name: &str) -> Option<Stri
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
 {
-    let api: Api<K> = Api::namespaced(client.clone(), namespace);
+    closest_to(&Api::<K>::namespaced(client.clone(), namespace), name).await
+}
+
+/// The name of an object of a kind that is most like `name`.
+pub(crate) async fn closest_to<K>(api: &Api<K>, name: &str) -> Option<String>
+where
+    K: Clone + Debug + DeserializeOwned,
+{
     let list = api.list_metadata(&ListParams::default().limit(MAX_COMPARED)).await.ok()?;
-    let names: Vec<String> = list.items.iter().map(ResourceExt::name_any).collect();
+    let names: Vec<String> = list.items.into_iter().filter_map(|it| it.metadata.name).collect();
     closest(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod manifests;
 pub(crate) mod operator;
 pub(crate) mod plan;
 pub(crate) mod pod_grouper;
+pub(crate) mod preemptions;
 pub(crate) mod rollout;
 #[cfg(feature = "sandbox")]
 pub(crate) mod sandbox;

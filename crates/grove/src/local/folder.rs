@@ -1,4 +1,6 @@
-//! The folder of a local cluster: at most one process uses it at a time.
+//! The folder of a local cluster: at most one process uses it at a time. `files` is what that may write and remove.
+
+mod files;
 
 use std::{
     fs::{self, DirBuilder, File, TryLockError},
@@ -9,11 +11,12 @@ use std::{
 
 /// Where files go if no folder is chosen, below the user's state folder.
 const DEFAULT: &str = "grove/up";
+const LOCK: &str = "lock";
 
-/// A folder that this process holds. The system releases the lock however the process ends.
+/// A folder that this process holds. Its files are removed when this is dropped. The system releases the lock however the process ends.
 pub(crate) struct Folder {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 /// Who holds a folder.
@@ -36,25 +39,47 @@ impl Folder {
     pub(crate) fn default_path() -> io::Result<PathBuf> {
         let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-        let missing =
-            || io::Error::other("neither XDG_STATE_HOME nor HOME is set; choose a folder with --folder");
+        let missing = || io::Error::other("neither XDG_STATE_HOME nor HOME is set");
         Ok(state.ok_or_else(missing)?.join(DEFAULT))
     }
 
-    /// Takes a folder, and removes what a process that was killed left in it.
+    /// That of `--folder`, or else the default.
+    pub(crate) fn chosen(folder: Option<PathBuf>) -> io::Result<PathBuf> {
+        let hint = |it| io::Error::other(format!("{it}; choose a folder with --folder"));
+        folder.map_or_else(|| Self::default_path().map_err(hint), Ok)
+    }
+
+    /// Takes a folder, and removes what a process that was killed left in it. Fails if that might be files of the user.
     pub(crate) fn hold(path: &Path) -> io::Result<Hold> {
         let path = std::path::absolute(path)?;
+        create(&path)?;
+        let is_new = !lock_path(&path).exists();
         let mut lock = open_lock(&path)?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Hold::Held),
+            Err(TryLockError::WouldBlock) => {
+                return files::check(&path, read(&mut lock).as_deref()).map(|()| Hold::Held);
+            }
             Err(TryLockError::Error(error)) => return Err(in_folder(&path)(error)),
         }
-        lock.set_len(0)?;
-        write!(lock, "{}", std::process::id())?;
-        let folder = Self { path, _lock: lock };
-        folder.empty()?;
+        let content = read(&mut lock);
+        if let Err(error) = files::check(&path, content.as_deref().filter(|_| !is_new)) {
+            // The folder is as it was.
+            return if is_new { fs::remove_file(lock_path(&path)).and(Err(error)) } else { Err(error) };
+        }
+        files::mark(&path)?;
+        let folder = Self { path, lock };
+        folder.note_holder()?;
+        files::empty(&folder.path)?;
         Ok(Hold::Taken(folder))
+    }
+
+    /// Says in the lock file who holds it.
+    fn note_holder(&self) -> io::Result<()> {
+        let mut lock = &self.lock;
+        lock.set_len(0)?;
+        lock.rewind()?;
+        write!(lock, "{}", std::process::id())
     }
 
     /// The process that holds a folder, if any does.
@@ -66,7 +91,11 @@ impl Folder {
         let mut lock = open_lock(&path)?;
         match lock.try_lock() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(holder(&mut lock))),
+            // Another program may lock a file of this name, too. Clusters of earlier versions have no marker.
+            Err(TryLockError::WouldBlock) if files::check(&path, read(&mut lock).as_deref()).is_err() => {
+                Ok(None)
+            }
+            Err(TryLockError::WouldBlock) => Ok(Some(Holder { pid: pid(&mut lock) })),
             Err(TryLockError::Error(error)) => Err(in_folder(&path)(error)),
         }
     }
@@ -80,11 +109,6 @@ impl Folder {
         kubeconfig(&self.path)
     }
 
-    /// Notes that the cluster can be used, for a process that waits for that.
-    pub(crate) fn note_ready(&self) -> io::Result<()> {
-        fs::write(ready(&self.path), "")
-    }
-
     /// Writes a file that only the user may read.
     pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
         let mut file = File::options().create(true).truncate(true).write(true).mode(0o600).open(file)?;
@@ -96,27 +120,16 @@ impl Folder {
         self.empty()
     }
 
-    /// Removes only what we write: a folder that the user chose may have other files.
     fn empty(&self) -> io::Result<()> {
-        const OURS: [&str; 8] = [
-            "kubeconfig",
-            "operator.kubeconfig",
-            "operator.yaml",
-            "podgrouper.kubeconfig",
-            "env",
-            "ready",
-            "bin/grove",
-            "bin/kubectl-grove",
-        ];
-        for name in OURS {
-            match fs::remove_file(self.path.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(in_folder(&self.path)(error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        files::empty(&self.path)?;
+        files::unmark(&self.path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left is removed by the next one that holds the folder.
+        let _ = self.empty();
     }
 }
 
@@ -125,31 +138,30 @@ pub(crate) fn kubeconfig(folder: &Path) -> PathBuf {
     folder.join("kubeconfig")
 }
 
-/// Exists once the cluster can be used.
-pub(crate) fn ready(folder: &Path) -> PathBuf {
-    folder.join("ready")
-}
-
 fn lock_path(folder: &Path) -> PathBuf {
-    folder.join("lock")
+    folder.join(LOCK)
 }
 
 /// Creates a folder, if need be, for the user alone.
-pub(crate) fn create(folder: &Path) -> io::Result<()> {
+fn create(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(in_folder(folder))
 }
 
 fn open_lock(folder: &Path) -> io::Result<File> {
-    create(folder)?;
     let path = lock_path(folder);
     File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(in_folder(&path))
 }
 
+/// What a lock file contains. What is no text is not ours.
+fn read(lock: &mut File) -> Option<String> {
+    let mut bytes = Vec::new();
+    lock.rewind().and_then(|()| lock.read_to_end(&mut bytes)).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The number of the process is in the lock file.
-fn holder(lock: &mut File) -> Holder {
-    let mut text = String::new();
-    let read = lock.rewind().and_then(|()| lock.read_to_string(&mut text));
-    Holder { pid: read.ok().and_then(|_| text.trim().parse().ok()).filter(|it| *it > 1) }
+fn pid(lock: &mut File) -> Option<i32> {
+    read(lock)?.trim().parse().ok().filter(|it| *it > 1)
 }
 
 fn in_folder(path: &Path) -> impl Fn(io::Error) -> io::Error {
@@ -158,52 +170,4 @@ fn in_folder(path: &Path) -> impl Fn(io::Error) -> io::Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    fn temporary(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("grove-folder-{name}-{}", std::process::id()));
-        drop(fs::remove_dir_all(&path));
-        path
-    }
-
-    fn take(path: &Path) -> Folder {
-        match Folder::hold(path).unwrap() {
-            Hold::Taken(folder) => folder,
-            Hold::Held => panic!("held by another process"),
-        }
-    }
-
-    #[test]
-    fn one_process_at_a_time() {
-        let path = temporary("one");
-        let first = take(&path);
-        let own = Holder { pid: i32::try_from(std::process::id()).ok() };
-        assert!(matches!(Folder::hold(&path).unwrap(), Hold::Held));
-        assert_eq!(Folder::holder(&path).unwrap(), Some(own));
-        drop(first);
-        assert_eq!(
-            Folder::holder(&path).unwrap(),
-            None,
-            "the number of an ended process may be another's by now"
-        );
-        take(&path);
-        fs::remove_dir_all(&path).unwrap();
-    }
-
-    #[test]
-    fn files_of_others_stay_and_ours_are_private() {
-        let path = temporary("files");
-        fs::create_dir_all(&path).unwrap();
-        fs::write(path.join("notes"), "mine").unwrap();
-        let folder = take(&path);
-        Folder::write_private(&folder.kubeconfig(), "secret").unwrap();
-        let mode = fs::metadata(folder.kubeconfig()).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        folder.remove().unwrap();
-        assert!(path.join("notes").exists() && !kubeconfig(&path).exists());
-        fs::remove_dir_all(&path).unwrap();
-    }
-}
+mod tests;

@@ -32,7 +32,7 @@ use kube::Client;
 
 use self::component::Component;
 pub(crate) use self::{
-    folder::{Folder, Hold, create as create_folder, kubeconfig, ready},
+    folder::{Folder, Hold, kubeconfig},
     objects::apply_text,
 };
 

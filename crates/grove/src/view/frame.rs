@@ -42,12 +42,15 @@ pub fn draw(frame: &mut Frame<'_>, scene: &Scene, look: Look, scroll: &mut Scrol
         return;
     }
     let line = |y: u16| Rect { y: area.y.saturating_add(y), height: 1, ..area };
-    frame.render_widget(title(scene), line(0));
+    frame.render_widget(title(scene, usize::from(width)), line(0));
     if height == 1 {
         return;
     }
     frame.render_widget(help(scene, width), line(height - 1));
-    let body = Rect { y: area.y.saturating_add(1), height: height - 2, ..area };
+    let below = advice(scene, height);
+    let body = Rect { y: area.y.saturating_add(1), height: height - 2 - lines_of(below.len()), ..area };
+    let advised = Rect { y: body.y.saturating_add(body.height), height: lines_of(below.len()), ..area };
+    frame.render_widget(Paragraph::new(below), advised);
     if (width, height) < SMALLEST || height < SMALLEST.1 {
         story(frame, scene, look, body);
     } else if width >= WIDE {
@@ -68,14 +71,28 @@ pub fn draw(frame: &mut Frame<'_>, scene: &Scene, look: Look, scroll: &mut Scrol
     }
 }
 
-fn title(scene: &Scene) -> Line<'static> {
+/// What this is, cut where it leaves the counts no room.
+fn title(scene: &Scene, width: usize) -> Line<'static> {
+    const SHORTEST: usize = 8;
     let (ready, all) = scene.ready();
     let lost = scene.nodes.iter().filter(|it| !it.ready).count();
     let lost = if lost > 0 { format!(", {lost} lost") } else { String::new() };
-    Line::from(vec![
-        Span::styled(clean(&scene.title), Look::bold()),
-        Span::raw(format!("   {ready} of {all} pods ready, {} nodes{lost}", scene.nodes.len())),
-    ])
+    let counts = format!("   {ready} of {all} pods ready, {} nodes{lost}", scene.nodes.len());
+    let room = width.saturating_sub(counts.len()).max(SHORTEST);
+    let mut title = clean(&scene.title);
+    if title.chars().count() > room {
+        title = title.chars().take(room - 1).chain(['…']).collect();
+    }
+    Line::from(vec![Span::styled(title, Look::bold()), Span::raw(counts)])
+}
+
+/// After an empty line, and only as a whole: half of it helps nobody.
+fn advice(scene: &Scene, height: u16) -> Vec<Line<'static>> {
+    let lines = lines_of(scene.advice.len()).saturating_add(1);
+    if scene.advice.is_empty() || height < SMALLEST.1.saturating_add(lines) {
+        return Vec::new();
+    }
+    std::iter::once(Line::default()).chain(scene.advice.iter().map(|it| Line::from(clean(it)))).collect()
 }
 
 /// `q quit   ↑↓ scroll   l lost node`; what has no room is left out.

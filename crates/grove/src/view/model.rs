@@ -19,6 +19,8 @@ pub struct Scene {
     pub story: Vec<StoryLine>,
     /// Lines that were left out at the beginning of the story.
     pub story_left_out: usize,
+    /// What the user can do outside of the view, in lines above the last one.
+    pub advice: Vec<String>,
     /// What else may be pressed, for the last line: key and what it does.
     pub keys: Vec<(String, String)>,
 }

@@ -39,9 +39,10 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal; `None` where standard input or output is none.
+    /// Takes the terminal; `None` where standard input or output is none, or one that cannot be drawn on.
     pub fn open() -> io::Result<Option<Self>> {
-        if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        let is_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
+        if !is_terminal || is_dumb(std::env::var("TERM").ok().as_deref()) {
             return Ok(None);
         }
         let terminal = ratatui::try_init()?;
@@ -68,6 +69,11 @@ impl Drop for Screen {
         // Nothing can be done about a terminal that is gone.
         let _ = ratatui::try_restore();
     }
+}
+
+/// Whether a terminal of this kind only prints lines.
+fn is_dumb(kind: Option<&str>) -> bool {
+    kind == Some("dumb")
 }
 
 fn input(event: &Event, scroll: &mut Scroll) -> Option<Input> {
@@ -123,6 +129,14 @@ mod tests {
         let mut release = KeyEvent::new(KeyCode::Char('q'), plain);
         release.kind = KeyEventKind::Release;
         assert_eq!(input(&Event::Key(release), &mut Scroll::default()), None);
+    }
+
+    #[test]
+    fn a_dumb_terminal_is_not_drawn_on() {
+        let rows = [(Some("dumb"), true), (Some("xterm-256color"), false), (None, false)];
+        for (kind, want) in rows {
+            assert_eq!(is_dumb(kind), want, "{kind:?}");
+        }
     }
 
     #[test]

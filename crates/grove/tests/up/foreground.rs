@@ -7,13 +7,16 @@ use std::{
     process::{Child, Command, Output, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crate::{Folder, command, kubectl::KUBECTL, root};
 
 /// Ends the test where nothing is printed any more.
 const TIMEOUT: Duration = Duration::from_mins(3);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A cluster that runs. One that is not interrupted ends with the test.
 pub(crate) struct Foreground {
@@ -38,20 +41,39 @@ impl Foreground {
         Self { child, lines }
     }
 
-    /// What is printed up to this line.
-    pub(crate) fn read_until(&self, last: &str) -> String {
+    /// What is printed up to a line with this.
+    pub(crate) fn read_until(&self, part: &str) -> String {
         let mut printed = String::new();
-        while !printed.lines().any(|it| it == last) {
+        while !printed.lines().any(|it| it.contains(part)) {
             let line = self.lines.recv_timeout(TIMEOUT);
-            let line = line.unwrap_or_else(|error| panic!("{error} before {last:?}:\n{printed}"));
+            let line = line.unwrap_or_else(|error| panic!("{error} before {part:?}:\n{printed}"));
             printed.extend([line.as_str(), "\n"]);
         }
         printed
     }
 
+    /// Closes its output: the exit code.
+    pub(crate) fn read_no_more(mut self) -> Option<i32> {
+        // The thread that reads ends with the next line.
+        drop(std::mem::replace(&mut self.lines, channel().1));
+        let end = Instant::now() + TIMEOUT;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < end, "it goes on");
+            thread::sleep(PAUSE);
+        }
+    }
+
     /// Ctrl-C: what is printed then, and the exit code.
-    pub(crate) fn interrupt(mut self) -> (String, Option<i32>) {
-        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+    pub(crate) fn interrupt(self) -> (String, Option<i32>) {
+        self.end("-INT")
+    }
+
+    /// Likewise, by this signal.
+    pub(crate) fn end(mut self, signal: &str) -> (String, Option<i32>) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success(), "it has ended before");
         let mut printed = String::new();
         // Its output ends with it.
@@ -59,7 +81,7 @@ impl Foreground {
             match self.lines.recv_timeout(TIMEOUT) {
                 Ok(line) => printed.extend([line.as_str(), "\n"]),
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("Ctrl-C does not end it"),
+                Err(RecvTimeoutError::Timeout) => panic!("{signal} does not end it"),
             }
         }
         (printed, self.child.wait().unwrap().code())

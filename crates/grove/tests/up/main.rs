@@ -8,9 +8,12 @@
 )]
 #![cfg(feature = "sandbox")]
 
+mod background;
+mod environment;
 mod foreground;
 mod kubectl;
 mod options;
+mod preemption;
 mod tour;
 mod transcript;
 mod usage;
@@ -44,7 +47,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         // A test that failed may have left a cluster behind.
-        drop(grove(&["down", "--folder", &self.0.display().to_string()]));
+        drop(command(&["down", "--folder"]).arg(&self.0).output());
         drop(fs::remove_dir_all(&self.0));
     }
 }

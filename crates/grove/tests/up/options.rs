@@ -25,7 +25,7 @@ const ROUNDING: i64 = 1;
 /// Ends the test where nothing happens any more.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
-async fn client(kubeconfig: &Path) -> Client {
+pub(crate) async fn client(kubeconfig: &Path) -> Client {
     let file = Kubeconfig::read_from(kubeconfig).unwrap();
     let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.unwrap();
     Client::try_from(config).unwrap()

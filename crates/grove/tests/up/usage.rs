@@ -1,8 +1,8 @@
 //! Flags, wrong input, and how it ends.
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::BTreeSet, ffi::OsString, fs, path::Path, process::Command};
 
-use crate::{Folder, grove, root, text, up};
+use crate::{Folder, foreground::Foreground, grove, root, text, up};
 
 #[test]
 fn a_cluster_in_the_background_is_used_and_stopped() {
@@ -47,6 +47,28 @@ fn a_killed_cluster_leaves_nothing_in_the_way() {
     assert!(!folder.kubeconfig().exists(), "the files are removed");
 }
 
+/// Under nohup SIGHUP ends nothing, not even what the test starts.
+fn is_hangup_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|it| it.strip_prefix("SigIgn:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).is_ok_and(|it| it & 1 == 1)
+}
+
+#[test]
+fn a_cluster_that_is_stopped_while_it_starts_leaves_no_files() {
+    let signals = if is_hangup_ignored() { vec!["-INT"] } else { vec!["-INT", "-HUP"] };
+    for signal in signals {
+        let folder = Folder::new("starting");
+        let cluster = Foreground::start(&folder, &["--plain"]);
+        cluster.read_until("API server is listening");
+        let (printed, code) = cluster.end(signal);
+        assert_eq!(code, Some(0), "{signal}: {printed}");
+        let left = fs::read_dir(&folder.0).unwrap().map(|it| it.unwrap().file_name());
+        let left: BTreeSet<OsString> = left.collect();
+        assert_eq!(left, ["grove.log", "lock"].map(OsString::from).into(), "{signal}");
+    }
+}
+
 #[test]
 fn unusable_input_ends_with_2_and_the_remedy() {
     let folder = Folder::new("input");
@@ -77,6 +99,28 @@ fn a_sample_that_is_refused_ends_with_the_reason() {
     fs::remove_file(&file).unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     assert!(text(&output).contains("spec.replicas"), "{}", text(&output));
+}
+
+#[test]
+fn the_namespace_of_the_sample_is_created() {
+    let folder = Folder::new("namespace");
+    let file = std::env::temp_dir().join(format!("grove-up-namespace-{}.yaml", std::process::id()));
+    let sample = fs::read_to_string(root().join("samples/01-single-role.yaml")).unwrap();
+    fs::write(&file, sample.replacen("name: server", "name: server\n  namespace: team-a", 1)).unwrap();
+    let output = up(&folder, &["--exit-when-ready", "--sample", &file.display().to_string()]);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("all 2 pods of server are ready"), "{}", text(&output));
+}
+
+/// As by `grove up | head`.
+#[test]
+fn a_cluster_whose_output_nobody_reads_ends() {
+    let folder = Folder::new("unread");
+    let cluster = Foreground::start(&folder, &["--plain"]);
+    cluster.read_until("API server is listening");
+    assert_eq!(cluster.read_no_more(), Some(0));
+    assert!(!folder.kubeconfig().exists());
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! How far an update is: a pure function of the objects.
 
 use grove_api::{
-    constants::labels,
+    constants::{
+        conditions::{update_in_progress, update_pending},
+        labels,
+    },
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, Time, UpdateStrategyType},
 };
 use kube::ResourceExt;
@@ -12,15 +15,6 @@ use crate::commands::status::{
     screen::{Role, Screen, condition},
     seen::{Seen, belongs, label, number, wanted},
 };
-
-/// Condition of a set that says how its update goes.
-const UPDATE_IN_PROGRESS: &str = "UpdateInProgress";
-/// Its reason where nothing has moved for too long.
-const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
-/// Its reason where the template was changed while updates are paused: no pod has the change.
-const PAUSED: &str = "UpdatePaused";
-/// Condition of a set some of whose pods are of an older template.
-const UPDATE_PENDING: &str = "UpdatePending";
 
 /// The update of one set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,6 +52,8 @@ pub(super) enum State {
     Unseen,
     Running,
     Paused,
+    /// The API server rejects pods of the new template. It is tried again, for as long as it may take.
+    Blocked,
     /// Nothing has moved for longer than it may take.
     Stuck,
     Ended,
@@ -115,9 +111,12 @@ impl State {
         if progress.update_ended_at.is_some() {
             return Self::Ended;
         }
-        let stuck = condition(&status.conditions, UPDATE_IN_PROGRESS)
-            .is_some_and(|it| it.status == "True" && it.reason == DEADLINE_EXCEEDED);
-        if stuck { Self::Stuck } else { Self::Running }
+        let said = condition(&status.conditions, update_in_progress::TYPE).filter(|it| it.status == "True");
+        match said.map(|it| it.reason.as_str()) {
+            Some(update_in_progress::DEADLINE_EXCEEDED) => Self::Stuck,
+            Some(update_in_progress::TEMPLATE_REFUSED) => Self::Blocked,
+            _ => Self::Running,
+        }
     }
 }
 
@@ -130,9 +129,9 @@ impl Progress {
         let progress = status.update_progress.clone().unwrap_or_default();
         let updating: Vec<usize> =
             progress.currently_updating.iter().map(|it| number(it.replica_index)).collect();
-        let pending = condition(&status.conditions, UPDATE_PENDING).filter(|it| it.status == "True");
+        let pending = condition(&status.conditions, update_pending::TYPE).filter(|it| it.status == "True");
         let paused = set.spec.update_strategy.as_ref().is_some_and(|it| it.paused);
-        let change_pending = paused && pending.is_some_and(|it| it.reason == PAUSED);
+        let change_pending = paused && pending.is_some_and(|it| it.reason == update_pending::PAUSED);
         let view = Around { seen, set, roles: &roles, updating: &updating, change_pending };
         let groups = seen.groups.values().filter(|it| belongs(*it, set)).map(|it| view.group(it));
         let cliques = seen.cliques.values().filter(|it| belongs(*it, set));
@@ -140,7 +139,7 @@ impl Progress {
         let mut units: Vec<Unit> = standalone.map(|it| view.clique(it)).chain(groups).collect();
         units.sort_by_key(|it| (it.state, it.replica, it.name.clone()));
         let strategy = set.spec.update_strategy.clone().unwrap_or_default();
-        let said = [UPDATE_IN_PROGRESS, UPDATE_PENDING]
+        let said = [update_in_progress::TYPE, update_pending::TYPE]
             .into_iter()
             .filter_map(|it| condition(&status.conditions, it))
             .find(|it| it.status == "True");

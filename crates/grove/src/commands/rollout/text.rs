@@ -63,6 +63,10 @@ fn words(progress: &Progress) -> (Tone, String) {
             ),
         ),
         State::Paused => (Tone::Waiting, format!("paused, {replicas}")),
+        State::Blocked => (
+            Tone::Bad,
+            format!("blocked: pods of the new template are refused; updating since {started}, {replicas}"),
+        ),
         State::Stuck => (
             Tone::Bad,
             format!("stuck: no progress within the deadline; updating since {started}, {replicas}"),

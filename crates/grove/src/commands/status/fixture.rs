@@ -138,5 +138,6 @@ pub(in crate::commands) fn chat() -> Seen {
             pod("chat-0-decode", 0, &no_place),
             pod("chat-0-decode", 1, &no_place),
         ]),
+        ..Seen::default()
     }
 }

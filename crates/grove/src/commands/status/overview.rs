@@ -9,7 +9,8 @@ use kube::ResourceExt;
 use serde::Serialize;
 
 use super::{
-    screen::{State, awaited, condition, is_blocked},
+    blocked::Blocked,
+    screen::{State, awaited, condition},
     seen::{Seen, belongs, number, wanted},
 };
 
@@ -29,9 +30,9 @@ pub(super) struct Line {
     pub(super) namespace: String,
     pub(super) name: String,
     pub(super) state: State,
-    /// Whether pods are rejected, so that nothing more is to come by itself.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) blocked: bool,
+    /// Why nothing more is to come by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) blocked: Option<Blocked>,
     pub(super) available_replicas: usize,
     pub(super) wanted_replicas: usize,
     pub(super) ready_pods: usize,
@@ -68,7 +69,9 @@ impl Line {
         // Why a gang has no place says more than that its pods are not ready.
         let state = State::of(set);
         let unplaced = unplaced(gangs()).filter(|_| state != State::Available);
-        let awaited = says(names::REPLICA_FAILURE, "True")
+        let blocked = Blocked::of(set);
+        let awaited = blocked
+            .and_then(|it| says(it.condition(), "True"))
             .or(unplaced.as_deref())
             .or(lacking)
             .or_else(|| says(names::update_pending::TYPE, "True"));
@@ -76,7 +79,7 @@ impl Line {
             namespace: set.namespace().unwrap_or_default(),
             name: set.name_any(),
             state,
-            blocked: is_blocked(set),
+            blocked,
             available_replicas: number(status.map_or(0, |it| it.available_replicas)),
             wanted_replicas: number(set.spec.replicas),
             ready_pods: cliques()

@@ -7,7 +7,7 @@ use kube::{Api, Client, Resource, api::ListParams, core::NamespaceResourceScope}
 use serde::de::DeserializeOwned;
 
 use super::seen::{Objects, Seen, key};
-use crate::cluster::failure;
+use crate::{cluster::failure, commands::preemptions};
 
 /// What is asked, and whom.
 #[derive(Clone)]
@@ -81,5 +81,7 @@ pub(in crate::commands) async fn once(question: &Question) -> io::Result<Seen> {
     seen.cliques = question.list(&params).await?;
     seen.gangs = question.list(&params).await?;
     seen.pods = question.list(&params).await?;
+    let preemptions = preemptions::read(&question.api()).await;
+    seen.preemptions = preemptions.map_err(|it| failure(&question.server, &it))?;
     Ok(seen)
 }

@@ -18,7 +18,7 @@ use super::{
     screen::condition,
     seen::{label, minimum, wanted},
 };
-use crate::commands::why::facts::preemption;
+use crate::commands::preemptions;
 
 /// Reasons of a container that is on its way.
 const ON_ITS_WAY: &[&str] = &["ContainerCreating", "PodInitializing"];
@@ -70,7 +70,7 @@ fn not_created(clique: &PodClique) -> String {
 /// Why a pod is not ready; `None` if it is.
 fn why(around: &Around<'_>, pod: &Pod) -> Option<String> {
     if pod.metadata.deletion_timestamp.is_some() {
-        return Some(match preemption(pod) {
+        return Some(match preemptions::of_pod(pod) {
             Some(who) => format!("being deleted: {who}"),
             None => "being deleted".to_owned(),
         });

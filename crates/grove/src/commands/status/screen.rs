@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     constants::{
-        conditions::{self as names, pod_gang},
+        conditions::{self as names, pod_gang, size_limit_exceeded, update_in_progress},
         labels, phases,
     },
     wire::{Condition, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang},
@@ -15,10 +15,12 @@ use kube::ResourceExt;
 use serde::Serialize;
 
 use super::{
+    blocked::Blocked,
     countdown::Restart,
     reasons::{self, Reason},
     seen::{Seen, belongs, clique_of, label, minimum, number, wanted},
 };
+use crate::commands::preemptions;
 
 /// So many errors are repeated.
 const MAX_ERRORS: usize = 3;
@@ -30,9 +32,9 @@ pub(in crate::commands) struct Screen {
     pub(in crate::commands) namespace: String,
     pub(in crate::commands) name: String,
     pub(in crate::commands) state: State,
-    /// Whether pods are rejected, so that nothing more is to come by itself.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::commands) blocked: bool,
+    /// Why nothing more is to come by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) blocked: Option<Blocked>,
     pub(in crate::commands) available_replicas: usize,
     pub(in crate::commands) wanted_replicas: usize,
     /// What the operator says, in sentences.
@@ -118,7 +120,7 @@ impl Screen {
         let cliques = || seen.cliques.values().filter(|it| belongs(*it, set));
         let gangs = seen.gangs.values().filter(|it| belongs(*it, set));
         let mut gangs: Vec<Gang> = gangs
-            .map(|it| Gang { restart: Restart::of(set, it, cliques()), ..Gang::of(it, &roles) })
+            .map(|it| Gang { restart: Restart::of(set, it, cliques()), ..Gang::of(it, &roles, seen) })
             .collect();
         gangs.sort_by(|one, other| {
             one.rank().cmp(&other.rank()).then_with(|| compare(&one.name, &other.name))
@@ -127,7 +129,7 @@ impl Screen {
             namespace: set.namespace().unwrap_or_default(),
             name: set.name_any(),
             state: State::of(set),
-            blocked: is_blocked(set),
+            blocked: Blocked::of(set),
             available_replicas: number(status.available_replicas),
             wanted_replicas: number(set.spec.replicas),
             notes: notes(set),
@@ -156,26 +158,18 @@ impl State {
     }
 
     /// In words; a set whose pods are rejected is not in progress.
-    pub(in crate::commands) fn words(self, is_blocked: bool) -> &'static str {
-        match (self, is_blocked) {
+    pub(in crate::commands) fn words(self, blocked: Option<Blocked>) -> &'static str {
+        let is_available = matches!(self, Self::Available | Self::AvailableProgressing);
+        match (self, blocked) {
             (Self::Unseen, _) => "not reconciled yet: check that the operator is running",
             (Self::Deleting, _) => "being deleted",
-            (Self::Available | Self::AvailableProgressing, true) => {
-                "available, but more pods cannot be created"
-            }
-            (Self::Progressing | Self::Unavailable, true) => "blocked: pods cannot be created",
-            (Self::Available, false) => "available",
-            (Self::AvailableProgressing, false) => "available, in progress",
-            (Self::Progressing, false) => "in progress",
-            (Self::Unavailable, false) => "not available",
+            (_, Some(blocked)) => blocked.words(is_available),
+            (Self::Available, None) => "available",
+            (Self::AvailableProgressing, None) => "available, in progress",
+            (Self::Progressing, None) => "in progress",
+            (Self::Unavailable, None) => "not available",
         }
     }
-}
-
-/// Whether the API server, or the scheduler's backend, rejects pods of a set.
-pub(in crate::commands) fn is_blocked(set: &PodCliqueSet) -> bool {
-    let conditions = set.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
-    condition(conditions, names::REPLICA_FAILURE).is_some_and(|it| it.status == "True")
 }
 
 impl Group {
@@ -190,7 +184,7 @@ impl Group {
 }
 
 impl Gang {
-    fn of(gang: &PodGang, roles: &[Role]) -> Self {
+    fn of(gang: &PodGang, roles: &[Role], seen: &Seen) -> Self {
         let status = gang.status.clone().unwrap_or_default();
         let name = gang.name_any();
         let of_gang = || roles.iter().filter(|it| it.gang == name);
@@ -200,7 +194,7 @@ impl Gang {
             healthy: !status.conditions.iter().any(is_unhealthy),
             ready_pods: of_gang().map(|it| it.ready_pods).sum(),
             wanted_pods: of_gang().map(|it| it.wanted_pods).sum(),
-            awaited: awaited(&status.conditions),
+            awaited: awaited(&status.conditions) + &preempted(seen, gang),
             restart: None,
             name,
             phase,
@@ -287,6 +281,14 @@ pub(crate) fn awaited(conditions: &[Condition]) -> String {
     }
 }
 
+/// Who preempted a gang, as the end of a sentence. It says nothing of one that has a place again.
+fn preempted(seen: &Seen, gang: &PodGang) -> String {
+    let conditions = gang.status.as_ref().map_or(&[][..], |it| &it.conditions);
+    let waits = condition(conditions, pod_gang::SCHEDULED).is_some_and(|it| it.status == "False");
+    let words = preemptions::of_gang(&seen.preemptions, gang).filter(|_| waits);
+    words.map(|it| format!("; it was {it}")).unwrap_or_default()
+}
+
 /// What the operator says of a set, where there is something to say.
 fn notes(set: &PodCliqueSet) -> Vec<String> {
     let Some(status) = &set.status else { return Vec::new() };
@@ -300,6 +302,11 @@ fn notes(set: &PodCliqueSet) -> Vec<String> {
     note(names::available::TYPE, &["False"], "");
     note(names::progressing::TYPE, &["True"], "");
     note(names::REPLICA_FAILURE, &["True"], "pods cannot be created: ");
+    if matches!(Blocked::of(set), Some(Blocked::UpdateRefused | Blocked::UpdateStuck)) {
+        note(update_in_progress::TYPE, &["True"], "update: ");
+    }
+    note(size_limit_exceeded::TYPE, &["True"], "");
+    note(names::SETTINGS_IGNORED, &["True"], "");
     note(names::RESTART_BUDGET_EXHAUSTED, &["True"], "");
     note(names::topology_levels_unavailable::TYPE, &["True", "Unknown"], "topology: ");
     note(names::SCHEDULER_CAPABILITY_GAP, &["True"], "ignored by the scheduler: ");

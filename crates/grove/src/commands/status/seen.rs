@@ -9,6 +9,8 @@ use grove_api::{
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Resource, ResourceExt};
 
+use crate::commands::preemptions::Preemptions;
+
 /// Namespace and name.
 pub(in crate::commands) type Key = (String, String);
 /// Objects of a kind.
@@ -23,6 +25,8 @@ pub(in crate::commands) struct Seen {
     pub(in crate::commands) gangs: Objects<PodGang>,
     /// Only where one set was asked for: there may be very many.
     pub(in crate::commands) pods: Objects<Pod>,
+    /// Who preempted gangs. Likewise, and not while changes are followed.
+    pub(in crate::commands) preemptions: Preemptions,
 }
 
 pub(in crate::commands) fn key<K: Resource>(object: &K) -> Key {

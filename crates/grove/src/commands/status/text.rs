@@ -31,7 +31,7 @@ pub(super) fn overview(overview: &Overview) -> String {
         let awaited =
             if set.awaited.is_empty() { String::new() } else { format!(": {}", short(&set.awaited)) };
         table.row(
-            colour(set.state, set.blocked),
+            colour(set.state, set.blocked.is_some()),
             [
                 set.namespace.clone(),
                 set.name.clone(),
@@ -50,10 +50,13 @@ pub(super) fn screen(screen: &Screen, now: Timestamp) -> String {
     let mut out = String::new();
     let title = format!("{} in namespace {}", screen.name, screen.namespace);
     let mut state = format!("{} replicas available", of(screen.available_replicas, screen.wanted_replicas));
-    if screen.state != State::Available || screen.blocked {
+    if screen.state != State::Available || screen.blocked.is_some() {
         state = format!("{state}, {}", screen.state.words(screen.blocked));
     }
-    line(&mut out, &format!("{}: {}", title.bold(), paint(&state, colour(screen.state, screen.blocked))));
+    line(
+        &mut out,
+        &format!("{}: {}", title.bold(), paint(&state, colour(screen.state, screen.blocked.is_some()))),
+    );
     for note in &screen.notes {
         line(&mut out, &format!("  {}", short(note)));
     }

@@ -1,11 +1,16 @@
 //! What to try next.
 
-use std::{io, os::unix::fs::symlink, path::Path};
+use std::{
+    ffi::OsStr,
+    io,
+    os::unix::{ffi::OsStrExt as _, fs::symlink},
+    path::Path,
+};
 
 use super::sample::Sample;
 use crate::local::Folder;
 
-/// Last line of the start in the foreground.
+/// Last line of the start in the foreground, where it does not draw.
 pub(super) const STOP: &str = "Ctrl-C stops everything.";
 
 /// Writes a file that a shell can read, and says how to use it.
@@ -31,7 +36,6 @@ fn lines(kubeconfig: &str, environment: &str, sample: Option<&Sample>) -> Vec<St
         }
         None => lines.push("  kubectl apply -f set.yaml".to_owned()),
     }
-    lines.push(STOP.to_owned());
     lines
 }
 
@@ -43,24 +47,38 @@ fn write_environment(folder: &Folder) -> io::Result<std::path::PathBuf> {
         symlink(std::env::current_exe()?, bin.join(name))?;
     }
     let file = folder.path().join("env");
-    let text = format!(
-        "export KUBECONFIG={}\nexport PATH={}:\"$PATH\"\n",
-        quoted(&folder.kubeconfig()),
-        quoted(&bin)
-    );
+    let [kubeconfig, bin] = [folder.kubeconfig(), bin].map(|it| quoted(it.as_os_str()));
+    let text = [b"export KUBECONFIG=", &*kubeconfig, b"\nexport PATH=", &bin, b":\"$PATH\"\n"].concat();
     std::fs::write(&file, text)?;
     Ok(file)
 }
 
-/// As a word of a shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+/// As a word of a shell; a path need not be UTF-8.
+fn quoted(text: &OsStr) -> Vec<u8> {
+    let parts: Vec<&[u8]> = text.as_bytes().split(|it| *it == b'\'').collect();
+    [b"'", &*parts.join(&br"'\''"[..]), b"'"].concat()
 }
 
 /// A path as a person would type it.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(here).unwrap_or(path).display().to_string()
+    shown_in(&here, path)
+}
+
+fn shown_in(here: &Path, path: &Path) -> String {
+    let short = path.strip_prefix(here).ok().filter(|it| !it.as_os_str().is_empty());
+    let text = match short {
+        // A shell looks for a file without a slash where its programs are.
+        Some(name) if name.components().count() == 1 => Path::new(".").join(name).display().to_string(),
+        Some(relative) => relative.display().to_string(),
+        None => path.display().to_string(),
+    };
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+@%,:=".contains(it);
+    if text.starts_with(|it: char| it.is_alphanumeric() || "/.".contains(it)) && text.chars().all(is_plain) {
+        text
+    } else {
+        String::from_utf8_lossy(&quoted(text.as_ref())).into_owned()
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +98,23 @@ mod tests {
 
     #[test]
     fn paths_with_quotes_stay_one_word() {
-        assert_eq!(quoted(Path::new("/it's here")), r"'/it'\''s here'");
+        assert_eq!(quoted("/it's here".as_ref()), br"'/it'\''s here'");
+    }
+
+    #[test]
+    fn paths_are_what_a_shell_takes() {
+        let rows = [
+            ("/here/env", "./env"),
+            ("/here/target/up/env", "target/up/env"),
+            ("/here/my cluster/env", "'my cluster/env'"),
+            ("/else/where", "/else/where"),
+            ("/here/$HOME/env", "'$HOME/env'"),
+            ("/here/~/env", "'~/env'"),
+            ("/here/-x/env", "'-x/env'"),
+            ("/here", "/here"),
+        ];
+        for (path, want) in rows {
+            assert_eq!(shown_in(Path::new("/here"), Path::new(path)), want, "{path}");
+        }
     }
 }

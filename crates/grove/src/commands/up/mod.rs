@@ -9,6 +9,7 @@ mod sample;
 mod show;
 
 use std::{
+    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -19,8 +20,15 @@ use grove_podgrouper::Hub;
 use grove_runtime::{shutdown, telemetry};
 use grove_sandbox::KubeletOptions;
 use grove_scheduler::Registry;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use self::{sample::Sample, show::Show};
+use self::{
+    advice::{STOP, shown},
+    background::Waiting,
+    sample::Sample,
+    show::Show,
+};
 use crate::{
     cli::Outcome,
     described_topology::described_topology,
@@ -85,6 +93,10 @@ pub(crate) struct Up {
     #[arg(long, conflicts_with = "exit_when_ready")]
     detach: bool,
 
+    /// This is the process of --detach, and standard input is the one that waits for it.
+    #[arg(long, hide = true, conflicts_with_all = ["detach", "exit_when_ready"])]
+    background: bool,
+
     /// Stop as soon as all pods of the sample are ready.
     #[arg(long, conflicts_with = "empty")]
     exit_when_ready: bool,
@@ -98,17 +110,15 @@ impl Up {
             (None, false) => Some(Sample::builtin()?),
             (Some(file), false) => Some(Sample::of(input::read_file(file)?)?),
         };
-        let path = std::path::absolute(self.folder.clone().map_or_else(Folder::default_path, Ok)?)?;
+        let path = std::path::absolute(Folder::chosen(self.folder.clone())?)?;
         if self.detach {
-            if Folder::holder(&path)?.is_some() {
-                return Ok(already_running(&path));
-            }
-            return background::start(&path, &self.foreground_arguments(&path));
+            return background::start(&path, &self.background_arguments(&path));
         }
         let folder = match Folder::hold(&path)? {
             Hold::Taken(folder) => folder,
             Hold::Held => return Ok(already_running(&path)),
         };
+        let waiting = if self.background { Some(Waiting::redirect(&path)?) } else { None };
         let log = fs::File::create(path.join(LOG))?;
         telemetry::init_file(telemetry::Level::Info, log).map_err(io::Error::other)?;
         let options = LocalOptions {
@@ -122,25 +132,29 @@ impl Up {
             port: self.port,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let outcome = runtime.block_on(self.serve(registry, hub, folder, options, sample));
+        let outcome = runtime.block_on(self.serve(registry, hub, folder, options, sample, waiting));
         // What still runs ends with the process.
         runtime.shutdown_background();
         outcome
     }
 
     /// What the process in the background is started with.
-    fn foreground_arguments(&self, folder: &Path) -> Vec<String> {
-        let mut arguments = vec![
-            "--plain".to_owned(),
-            format!("--folder={}", folder.display()),
-            format!("--topology={}", self.topology),
-            format!("--start-delay={}ms", self.start_delay.as_millis()),
-            format!("--node-grace={}ms", self.node_grace.as_millis()),
-            format!("--port={}", self.port),
+    fn background_arguments(&self, folder: &Path) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = vec![
+            "--background".into(),
+            "--plain".into(),
+            "--folder".into(),
+            folder.into(),
+            format!("--topology={}", self.topology).into(),
+            format!("--start-delay={}ms", self.start_delay.as_millis()).into(),
+            format!("--node-grace={}ms", self.node_grace.as_millis()).into(),
+            format!("--port={}", self.port).into(),
         ];
-        arguments.extend(self.sample.iter().map(|it| format!("--sample={}", it.display())));
+        if let Some(sample) = &self.sample {
+            arguments.extend(["--sample".into(), sample.into()]);
+        }
         if self.empty {
-            arguments.push("--empty".to_owned());
+            arguments.push("--empty".into());
         }
         arguments
     }
@@ -152,20 +166,29 @@ impl Up {
         folder: Folder,
         options: LocalOptions,
         sample: Option<Sample>,
+        waiting: Option<Waiting>,
     ) -> io::Result<Outcome> {
-        let stop = shutdown::on_signal()?;
-        let mut show = Show::new(Instant::now(), self.plain);
+        let (stop, ready) = (shutdown::on_signal()?, CancellationToken::new());
+        if let Some(waiting) = waiting {
+            tokio::spawn(waiting.attend(ready.clone(), stop.clone()));
+        }
+        // What is drawn is gone at the end; a script needs the reason of a failure.
+        let is_plain = self.plain || self.exit_when_ready;
+        let mut show = Show::new(Instant::now(), is_plain, stop.clone());
         let mut progress = |text: &str| show.say(text);
         let starting = LocalCluster::start(registry, hub, folder, options, &mut progress);
-        let Some(started) = stop.run_until_cancelled(starting).await else { return Ok(Outcome::Success) };
+        let Some(started) = stop.run_until_cancelled(starting).await else {
+            return show.close().await.map(|()| Outcome::Success);
+        };
         let cluster = started?;
         let served = tokio::select! {
-            served = self.show(&cluster, sample.as_ref(), &mut show) => served,
+            served = self.show(&cluster, sample.as_ref(), &mut show, &ready) => served,
             error = cluster.failed() => Err(error),
             () = stop.cancelled() => Ok(Outcome::Success),
         };
-        show.close().await;
+        let printed = show.close().await;
         cluster.stop().await?;
+        printed?;
         if matches!(served, Ok(Outcome::Success)) && !self.exit_when_ready {
             anstream::println!("\nStopped.");
         }
@@ -178,18 +201,24 @@ impl Up {
         cluster: &LocalCluster,
         sample: Option<&Sample>,
         show: &mut Show,
+        ready: &CancellationToken,
     ) -> io::Result<Outcome> {
         let (client, folder) = (cluster.client(), cluster.folder());
         let advice = advice::prepare(folder, sample)?;
         if let Some(sample) = sample {
+            for namespace in &sample.namespaces {
+                let namespace =
+                    json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } });
+                apply_text(client, &namespace.to_string(), "").await?;
+            }
             apply_text(client, &sample.text, NAMESPACE).await?;
             show.say(&format!("PodCliqueSet {} applied, from {}", sample.set, sample.source));
         }
         let mut follower = Follower::start(client.clone(), None);
-        show.open(format!("grove up   {}", advice.first().map_or("", String::as_str)))?;
+        show.open("grove up", &advice)?;
         let mut awaited = sample;
         if awaited.is_none() {
-            started(folder, &advice, show)?;
+            started(&advice, show, ready);
         }
         let late = tokio::time::sleep(READY_TIMEOUT);
         tokio::pin!(late);
@@ -216,24 +245,24 @@ impl Up {
                 quit = show.quit() => return quit.map(|()| Outcome::Success),
             }
             awaited = None;
-            started(folder, &advice, show)?;
+            started(&advice, show, ready);
         }
     }
 }
 
 /// The start is over: says what to try.
-fn started(folder: &Folder, advice: &[String], show: &Show) -> io::Result<()> {
-    show.print(advice);
-    folder.note_ready()
+fn started(advice: &[String], show: &mut Show, ready: &CancellationToken) {
+    show.advise(&[advice, &[STOP.to_owned()]].concat());
+    ready.cancel();
 }
 
 /// The second of two is refused, and says where the first one is.
 fn already_running(folder: &Path) -> Outcome {
     complain(format_args!(
         "a cluster is running in {}; stop it with: grove down --folder {}\nkubeconfig: {}",
-        folder.display(),
-        folder.display(),
-        kubeconfig(folder).display()
+        shown(folder),
+        shown(folder),
+        shown(&kubeconfig(folder))
     ));
     Outcome::Findings
 }

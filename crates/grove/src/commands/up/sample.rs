@@ -1,9 +1,10 @@
 //! The set that is applied, and what is said of it.
 
-use std::io;
+use std::{collections::BTreeSet, io};
 
 use grove_api::{defaulting::default_pod_clique_set, manifest, names, wire::PodCliqueSet};
 use kube::ResourceExt as _;
+use serde_json::Value;
 
 use super::NAMESPACE;
 use crate::{
@@ -26,6 +27,8 @@ pub(super) struct Sample {
     pub(super) set: String,
     /// Its namespace, if the manifest names one.
     pub(super) namespace: Option<String>,
+    /// All namespaces that the manifest names.
+    pub(super) namespaces: BTreeSet<String>,
     /// Pods of that set.
     pub(super) pods: usize,
     /// Its first scaling group, and twice the replicas that it has.
@@ -47,6 +50,8 @@ impl Sample {
                 "has no PodCliqueSet; start an empty cluster with --empty and use kubectl apply".to_owned(),
             )
         })?;
+        let namespace = |it: &Value| it["metadata"]["namespace"].as_str().map(str::to_owned);
+        let namespaces = documents.iter().filter_map(|it| namespace(&it.value)).collect();
         let set: Result<PodCliqueSet, _> = serde_json::from_value(set.value.clone());
         let mut set =
             set.map_err(|it| invalid(format!("{it}; check it with: grove validate -f {}", source.name)))?;
@@ -62,6 +67,7 @@ impl Sample {
             group: group
                 .map(|it| (names::scaling_group(&name, 0, &it.name), count(it.replicas).saturating_mul(2))),
             namespace: set.namespace(),
+            namespaces,
             set: name,
             text: source.text,
             source: source.name,

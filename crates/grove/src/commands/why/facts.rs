@@ -15,6 +15,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 
 use super::nodes::Node;
+use crate::commands::preemptions::{self, Preemptions};
 
 /// The objects.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub(super) struct Facts {
     pub(super) pod: Option<String>,
     /// Pods of the gangs that were asked about.
     pub(super) pods: Vec<Pod>,
+    /// Who preempted gangs.
+    pub(super) preemptions: Preemptions,
     /// Nodes of the cluster. `None`: they may not be read, or need not be.
     pub(super) nodes: Option<Vec<Node>>,
     /// `None`: they may not be read, or there are none in this cluster.
@@ -95,6 +98,11 @@ impl<'a> Around<'a> {
         is_placed(self.gang)
     }
 
+    /// Who preempted it.
+    pub(super) fn preempted(&self) -> Option<&'a str> {
+        preemptions::of_gang(&self.facts.preemptions, self.gang)
+    }
+
     /// Whether all of its pods existed once.
     pub(super) fn is_initialized(&self) -> bool {
         self.condition(pod_gang::INITIALIZED).is_some_and(|it| it.status == "True")
@@ -152,7 +160,7 @@ impl<'a> Around<'a> {
     }
 }
 
-fn is_placed(gang: &PodGang) -> bool {
+pub(super) fn is_placed(gang: &PodGang) -> bool {
     let mut conditions = gang.status.iter().flat_map(|it| &it.conditions);
     conditions.any(|it| it.type_ == pod_gang::SCHEDULED && it.status == "True")
 }
@@ -170,21 +178,6 @@ pub(super) fn gate(pod: &Pod) -> Option<Gate<'_>> {
         Some(other) => Some(Gate::Foreign(&other.name)),
         None => gates.first().map(|_| Gate::Ours),
     }
-}
-
-/// Who preempted a pod, where its scheduler says so.
-pub(in crate::commands) fn preemption(pod: &Pod) -> Option<String> {
-    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
-    let target = conditions.iter().find(|it| {
-        it.type_ == "DisruptionTarget"
-            && it.status == "True"
-            && it.reason.as_deref() == Some("PreemptionByScheduler")
-    })?;
-    let words = target.message.as_deref().unwrap_or_default().trim();
-    // `default-scheduler: preempting to accommodate a higher priority pod`
-    let (who, why) = words.split_once(": ").unwrap_or(("its scheduler", words));
-    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-    Some(format!("preempted by {who}{why}"))
 }
 
 /// Node of a pod.

@@ -1,5 +1,7 @@
 //! Objects for tests, as short as they can be.
 
+use std::collections::BTreeMap;
+
 use grove_api::wire::{PodGang, SchedulerBackend};
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ fn conditions(all: &[(&str, &str, &str, &str)]) -> Value {
 }
 
 /// A gang of the set `chat`.
-pub(super) fn gang(name: &str, all: &[(&str, &str, &str, &str)]) -> PodGang {
+pub(in crate::commands) fn gang(name: &str, all: &[(&str, &str, &str, &str)]) -> PodGang {
     serde_json::from_value(json!({
         "apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang",
         "metadata": {
@@ -116,6 +118,7 @@ pub(super) fn chat() -> Facts {
                 "chat-0",
             ),
         ],
+        preemptions: BTreeMap::new(),
         nodes: None,
         backends: Some(vec![backend("default-scheduler", "True", "BackendInitialized", "")]),
         registry: grove_scheduler::builtin::builtin(),

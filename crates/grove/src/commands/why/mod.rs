@@ -6,9 +6,9 @@
 
 mod advice;
 mod cause;
-pub(super) mod facts;
+mod facts;
 #[cfg(test)]
-mod fixture;
+pub(super) mod fixture;
 mod nodes;
 mod obstacle;
 mod read;
@@ -123,7 +123,7 @@ impl Target {
             Self::Clique(name) => (Kind::Clique, name),
             Self::Gang(name) => (Kind::Gang, name),
             Self::Pod(name) => (Kind::Pod, name),
-            Self::Other(..) => return None,
+            Self::Other(kind, name) => return workload::similar(cluster, namespace, (kind, name)).await,
         };
         kind.similar(&cluster.client, namespace, name).await
     }

@@ -11,8 +11,15 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client, Resource, ResourceExt, api::ListParams, core::NamespaceResourceScope};
 use serde::de::DeserializeOwned;
 
-use super::{Target, facts::Facts, nodes};
-use crate::cluster::{Cluster, failure};
+use super::{
+    Target,
+    facts::{Facts, is_placed},
+    nodes,
+};
+use crate::{
+    cluster::{Cluster, failure},
+    commands::preemptions,
+};
 
 /// What was found.
 pub(super) enum Answer {
@@ -81,6 +88,10 @@ pub(super) async fn read(
     facts.backends = backends(cluster).await?;
     if facts.gangs.iter().any(|it| facts.is_asked(it) && is_refused(it)) {
         facts.nodes = nodes::read(cluster).await?;
+    }
+    if facts.gangs.iter().any(|it| facts.is_asked(it) && !is_placed(it)) {
+        let events = Api::namespaced(cluster.client.clone(), namespace);
+        facts.preemptions = preemptions::read(&events).await.map_err(|it| failure(&cluster.server, &it))?;
     }
     Ok(Answer::Gangs(Box::new(facts)))
 }

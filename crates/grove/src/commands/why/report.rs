@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::{
     advice,
     cause::{Cause, State},
-    facts::{Around, Facts, Gate, gate, node, preemption},
+    facts::{Around, Facts, Gate, gate, node},
     obstacle::Obstacle,
 };
-use crate::columns::cut;
+use crate::{columns::cut, commands::preemptions};
 
 /// Characters of a sentence: others wrote most of it.
 const MAX_SENTENCE: usize = 400;
@@ -94,12 +94,15 @@ impl GangSaid {
         let cause = Cause::of(around);
         let obstacles = advice::obstacles(&cause, around);
         let why = format!("{}{}", cause.sentence(around), untold(&cause, &obstacles));
+        // It stays when the pods are gone, and says nothing of a gang that came back.
+        let preempted = around.preempted().filter(|_| !around.is_placed());
+        let preempted = preempted.map(|it| format!("; it was {it}")).unwrap_or_default();
         Self {
             name: around.name(),
             state: State::of(around),
             scheduler: around.scheduler().to_owned(),
             cause: cause.name(),
-            why: cut(&why, MAX_SENTENCE),
+            why: cut(&why, MAX_SENTENCE) + &preempted,
             obstacles: obstacles.iter().map(ObstacleSaid::of).collect(),
             help: advice::of(&cause, around, &obstacles),
         }
@@ -117,7 +120,7 @@ impl PodSaid {
     fn of(facts: &Facts, name: &str) -> Option<Self> {
         let pod = facts.pods.iter().find(|it| it.name_any() == name)?;
         let why = if pod.metadata.deletion_timestamp.is_some() {
-            preemption(pod)
+            preemptions::of_pod(pod)
                 .map_or_else(|| "it is being deleted".to_owned(), |it| format!("it is being deleted: {it}"))
         } else if let Some(node) = node(pod) {
             format!("scheduled on node {node}")

@@ -48,6 +48,7 @@ fn scene() -> Scene {
         ],
         story: vec![line(1, "the cluster is up", Tone::Plain), line(2, "gang a is scheduled", Tone::Good)],
         story_left_out: 0,
+        advice: Vec::new(),
         keys: vec![("l".to_owned(), "lose a node".to_owned())],
     }
 }
@@ -205,4 +206,23 @@ fn a_lost_node_is_counted() {
     let got = drawn(80, 20, &scene);
     assert_eq!(got[0], "grove up   1 of 3 pods ready, 4 nodes, 1 lost");
     assert!(got.iter().any(|it| it.contains("xxxx lost")), "{got:?}");
+}
+
+#[test]
+fn advice_stands_above_the_keys_where_it_has_room() {
+    let mut scene = scene();
+    scene.advice = vec!["kubeconfig: k".to_owned(), "  kubectl get pods".to_owned()];
+    let got = drawn(80, 24, &scene);
+    assert_eq!(&got[20..], ["", "kubeconfig: k", "  kubectl get pods", "q quit   ↑↓ scroll   l lose a node"]);
+    assert!(got.iter().any(|it| it.contains("gang a is scheduled")), "{got:?}");
+    assert!(!drawn(80, 10, &scene).iter().any(|it| it.contains("kubectl")), "the cluster goes first");
+}
+
+#[test]
+fn a_long_title_leaves_the_counts_their_room() {
+    let mut scene = scene();
+    scene.title = format!("grove up   kubeconfig: /far/away/{}", "x".repeat(100));
+    let got = drawn(60, 14, &scene);
+    assert!(got[0].starts_with("grove up   kubeconfig"), "{got:?}");
+    assert!(got[0].ends_with("…   1 of 3 pods ready, 4 nodes"), "{got:?}");
 }

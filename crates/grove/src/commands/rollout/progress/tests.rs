@@ -39,6 +39,8 @@ fn every_state_has_its_sign() {
         (started.clone(), json!({ "paused": true }), State::Paused, false),
         (started.clone(), json!({ "paused": false }), State::Running, false),
         (with("ReplacingPods", "True"), Value::Null, State::Running, false),
+        (with("PodTemplateRefused", "True"), Value::Null, State::Blocked, false),
+        (with("PodTemplateRefused", "True"), json!({ "paused": true }), State::Paused, false),
         (with("ProgressDeadlineExceeded", "True"), Value::Null, State::Stuck, true),
         (with("ProgressDeadlineExceeded", "False"), Value::Null, State::Running, false),
         (ended, Value::Null, State::Ended, true),

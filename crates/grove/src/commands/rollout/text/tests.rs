@@ -56,6 +56,10 @@ fn every_state_is_told() {
     let stuck =
         format!("stuck: no progress within the deadline; updating since {since}, 1 of 3 replicas updated");
     assert_eq!(first(&it, State::Stuck), (stuck, true));
+    let blocked = format!(
+        "blocked: pods of the new template are refused; updating since {since}, 1 of 3 replicas updated"
+    );
+    assert_eq!(first(&it, State::Blocked), (blocked, true));
     assert_eq!(first(&it, State::Ended), (format!("complete since {since}"), false));
     it.message = "3 pods are old".to_owned();
     it.state = State::Ended;

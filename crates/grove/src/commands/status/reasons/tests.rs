@@ -133,6 +133,9 @@ fn a_preempted_pod_says_so() {
     let want =
         "being deleted: preempted by default-scheduler (preempting to accommodate a higher priority pod)";
     assert_eq!(said(&target("PreemptionByScheduler"), &[], Vec::new()), [want, "not created yet"]);
+    let mut by_gang = target("PreemptionByScheduler");
+    by_gang["status"]["conditions"][0]["message"] = json!("preempted by default/high");
+    assert_eq!(said(&by_gang, &[], Vec::new())[0], "being deleted: preempted by default/high");
     assert_eq!(said(&target("EvictionByEvictionAPI"), &[], Vec::new()), ["being deleted", "not created yet"]);
 }
 

@@ -26,6 +26,22 @@ fn a_set_its_gangs_and_its_roles() {
 }
 
 #[test]
+fn who_preempted_a_gang_is_said_until_it_has_a_place() {
+    let mut seen = chat();
+    let key = ("default".to_owned(), "chat-0".to_owned());
+    seen.preemptions.insert(key, "preempted by default/high".to_owned());
+    let awaited = |seen: &Seen| Screen::of(seen, "chat").unwrap().gangs[0].awaited.clone();
+    assert!(
+        awaited(&seen).ends_with("nodes are available; it was preempted by default/high"),
+        "{}",
+        awaited(&seen)
+    );
+    let placed = [("Scheduled", "True", "", ""), ("Ready", "False", "", "not ready")];
+    seen.gangs = objects(vec![gang("chat-0", "Starting", &placed)]);
+    assert_eq!(awaited(&seen), "not ready");
+}
+
+#[test]
 fn a_set_that_is_not_there() {
     assert!(Screen::of(&chat(), "other").is_none());
 }
@@ -65,6 +81,59 @@ fn states() {
     assert_eq!(State::of(&going), State::Deleting);
 }
 
+/// The old pods serve on, so that nothing else shows it.
+#[test]
+fn an_update_that_does_not_get_on_is_said() {
+    let rows = [
+        ("PodTemplateRefused", "available, but its update is refused", "blocked: its update is refused"),
+        (
+            "ProgressDeadlineExceeded",
+            "available, but its update makes no progress",
+            "blocked: its update makes no progress",
+        ),
+    ];
+    for (reason, well, unwell) in rows {
+        for (available, want) in [("True", well), ("False", unwell)] {
+            let all = conditions(&[
+                ("Available", available, "", "x"),
+                ("Progressing", "True", "", "y"),
+                ("UpdateInProgress", "True", reason, "RuntimeClass not found"),
+            ]);
+            let set = set(1, json!({ "conditions": all }));
+            let seen = Seen { sets: objects(vec![set]), ..Seen::default() };
+            let screen = Screen::of(&seen, "chat").unwrap();
+            assert_eq!(screen.state.words(screen.blocked), want);
+            assert!(
+                screen.notes.contains(&"update: RuntimeClass not found".to_owned()),
+                "{:?}",
+                screen.notes
+            );
+            let line = &super::super::overview::Overview::of(&seen, true).sets[0];
+            assert_eq!(line.awaited, "RuntimeClass not found");
+            for value in [json!(screen), json!(line)] {
+                assert_eq!(value["blocked"], true, "as for rejected pods: {value}");
+            }
+        }
+    }
+    let going = conditions(&[("UpdateInProgress", "True", "ReplacingPods", "replica 0")]);
+    let set = set(1, json!({ "availableReplicas": 1, "conditions": going }));
+    assert_eq!(Blocked::of(&set), None);
+}
+
+#[test]
+fn what_is_not_done_is_noted() {
+    let all = conditions(&[
+        ("SettingsIgnored", "True", "NotImplemented", "resourceSharing: accepted but not implemented"),
+        ("SizeLimitExceeded", "True", "NotAllCreated", "9984 of 96000 PodCliques are created"),
+    ]);
+    let seen = Seen { sets: objects(vec![set(1, json!({ "conditions": all }))]), ..Seen::default() };
+    let notes = Screen::of(&seen, "chat").unwrap().notes;
+    assert_eq!(
+        notes,
+        ["9984 of 96000 PodCliques are created", "resourceSharing: accepted but not implemented"]
+    );
+}
+
 /// A rejected pod does not come by itself: a set that waits for one is not in progress.
 #[test]
 fn a_set_whose_pods_are_rejected_is_blocked() {
@@ -75,7 +144,7 @@ fn a_set_whose_pods_are_rejected_is_blocked() {
             ("ReplicaFailure", refused, "FailedCreate", "exceeded quota"),
         ]);
         let set = set(1, json!({ "conditions": all }));
-        State::of(&set).words(is_blocked(&set))
+        State::of(&set).words(Blocked::of(&set))
     };
     assert_eq!(says("False", "True"), "blocked: pods cannot be created");
     assert_eq!(says("True", "True"), "available, but more pods cannot be created");
@@ -88,9 +157,9 @@ fn a_set_whose_pods_are_rejected_is_blocked() {
         "FailedCreate",
         "quota",
     ));
-    assert!(Screen::of(&seen, "chat").unwrap().blocked);
+    assert_eq!(Screen::of(&seen, "chat").unwrap().blocked, Some(Blocked::PodsRefused));
     let line = &super::super::overview::Overview::of(&seen, true).sets[0];
-    assert_eq!((line.blocked, line.awaited.as_str()), (true, "quota"));
+    assert_eq!((line.blocked, line.awaited.as_str()), (Some(Blocked::PodsRefused), "quota"));
 }
 
 /// A gang that fell below its minimum does not count as one that runs, also where its phase is still Running.

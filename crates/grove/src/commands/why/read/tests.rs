@@ -206,3 +206,20 @@ async fn a_name_that_is_not_there_is_like_another_one() {
     assert_eq!(similar("gang/something").await, None);
     assert_eq!(similar("job/chat").await, None);
 }
+
+#[tokio::test]
+async fn who_preempted_a_gang_is_read_from_events() {
+    let cluster = filled("").await;
+    let events: Api<k8s_openapi::api::core::v1::Event> = Api::default_namespaced(cluster.client.clone());
+    for (name, reason) in [("one", "Preempted"), ("two", "FailedScheduling")] {
+        let event = json!({
+            "metadata": { "name": name },
+            "involvedObject": { "kind": "PodGroup", "namespace": "default", "name": "chat-0" },
+            "reason": reason, "message": "preempted by default/high",
+        });
+        events.create(&PostParams::default(), &serde_json::from_value(event).unwrap()).await.unwrap();
+    }
+    let facts = gangs(&cluster, "chat").await.unwrap();
+    let want = [(("default".to_owned(), "chat-0".to_owned()), "preempted by default/high".to_owned())];
+    assert_eq!(facts.preemptions, want.into());
+}

@@ -403,3 +403,17 @@ fn labels_of_required_levels_are_looked_for() {
     assert!(got.why.ends_with("; no node has the label topology.example.com/rack"), "{}", got.why);
     assert!(got.help[0].starts_with("label the nodes with topology.example.com/rack"), "{:?}", got.help);
 }
+
+#[test]
+fn who_preempted_a_gang_is_said_when_its_pods_are_gone() {
+    let preempted = |gangs: &[Said]| {
+        let key = ("default".to_owned(), "chat-0".to_owned());
+        Facts { preemptions: [(key, "preempted by default/high".to_owned())].into(), ..with(gangs) }
+    };
+    let said_of = |conditions: &[Said]| said(&preempted(conditions)).why;
+    let waiting = said_of(&[waits("Unschedulable", "no room")]);
+    assert_eq!(waiting, "default-scheduler cannot place it: no room; it was preempted by default/high");
+    let lost = ("Unhealthy", "True", "PodsLost", "chat-0-a: 0 pods scheduled, at least 1 needed");
+    assert_eq!(said_of(&[waits("Unschedulable", "no room"), lost]), waiting);
+    assert_eq!(said_of(RUNS), "running", "it came back");
+}

@@ -45,6 +45,15 @@ pub(super) async fn pod(
     shown(&report, output, || text::report(&report))
 }
 
+/// A name that the user may have meant.
+pub(super) async fn similar(
+    cluster: &Cluster,
+    namespace: &str,
+    (kind, name): (&str, &str),
+) -> Option<String> {
+    Place { cluster, namespace }.similar(kind, name).await
+}
+
 /// What there is to say of any other object; `None` where it is not there.
 pub(super) async fn object(
     cluster: &Cluster,

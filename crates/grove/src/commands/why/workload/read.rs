@@ -25,7 +25,10 @@ use super::{
     kind::{Served, full_name},
     pages::{cut_short, pages, slim},
 };
-use crate::cluster::{Cluster, causes};
+use crate::{
+    cluster::{Cluster, causes},
+    commands::kinds::closest_to,
+};
 
 /// Kinds of owners that are asked for.
 const MAX_KINDS: usize = 32;
@@ -51,6 +54,12 @@ impl Place<'_> {
         let params = ListParams::default().fields(&format!("metadata.name={name}"));
         let list = self.dynamic(&resource).list(&params).await.map_err(|it| self.failure(&full, &it))?;
         Ok(list.items.into_iter().next().map(|it| Asked::of(&resource, &it)))
+    }
+
+    /// The name of an object of a kind that is most like `name`.
+    pub(super) async fn similar(&self, kind: &str, name: &str) -> Option<String> {
+        let served = discover::meant(self.cluster, kind).await.ok()?;
+        closest_to(&self.dynamic(&served.resource), name).await
     }
 
     /// All that is known of it.

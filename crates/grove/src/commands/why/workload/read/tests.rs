@@ -283,3 +283,13 @@ async fn reads_that_are_refused() {
         assert_eq!(members(&facts), [("q", true)], "{what}");
     }
 }
+
+#[tokio::test]
+async fn a_workload_that_is_not_there_has_a_similar_name() {
+    let cluster = cluster().await;
+    create(&cluster, "batch/v1", "Job", "jobs", &json!({ "metadata": { "name": "train" } })).await;
+    let similar = async |target: &str| target.parse::<Target>().unwrap().similar(&cluster, "lab").await;
+    assert_eq!(similar("job/trian").await.as_deref(), Some("train"));
+    assert_eq!(similar("job/other").await, None);
+    assert_eq!(similar("deploy/trian").await, None, "it is of another kind");
+}
