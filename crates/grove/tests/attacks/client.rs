@@ -129,3 +129,9 @@ fn whole(bytes: &[u8]) -> Option<Answer> {
     let code = head.get(9..12)?.parse().ok()?;
     (body.len() >= length).then(|| Answer { code, body: body.to_owned() })
 }
+
+/// Waits until the other side has closed a connection.
+pub(crate) async fn until_closed(stream: &mut (impl AsyncRead + Unpin + ?Sized)) {
+    let reading = async { while !matches!(stream.read(&mut [0; 512]).await, Ok(0) | Err(_)) {} };
+    timeout(PATIENCE, reading).await.expect("the connection is still open");
+}

@@ -12,5 +12,8 @@
 
 mod bodies;
 mod client;
+mod connections;
+mod forged;
 mod honest;
 mod program;
+mod slow;

@@ -82,6 +82,11 @@ impl Program {
         program
     }
 
+    /// The port of a kind.
+    pub(crate) fn port(&self, kind: Kind) -> &Port {
+        self.ports.iter().find(|it| it.kind == kind).unwrap()
+    }
+
     /// Checks that it runs, is the process that it was, and that no part of it panicked.
     pub(crate) fn assert_unharmed(&mut self) {
         let log = fs::read_to_string(&self.log).unwrap();
@@ -124,7 +129,7 @@ async fn stage(name: &str) -> (PathBuf, ApiServer, ServerHandle) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("attacks-{name}"));
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder).unwrap();
-    let mut resources = Resources::cluster();
+    let mut resources = Resources::cluster().with_definitions();
     for crd in &CRDS {
         resources = resources.with_crd(&crd.to_value()).unwrap();
     }
