@@ -43,7 +43,7 @@ pub(super) enum MayReplace {
 pub(super) struct TemplateAnswers {
     /// Whether it was asked just now. What was planned before that is to be planned again.
     pub(super) is_new: bool,
-    /// Hashes of those that it refuses, or is just being asked about by somebody else.
+    /// Hashes of those that it refuses, is just being asked about by somebody else, or cannot be asked about.
     pub(super) refused: BTreeSet<String>,
     /// When to ask about those again.
     pub(super) retry: Option<Duration>,
@@ -54,16 +54,30 @@ impl Grove {
     pub(super) async fn try_templates(&self, set: &PodCliqueSet, cliques: &[PodClique]) -> TemplateAnswers {
         let mut answers = TemplateAnswers::default();
         for clique in cliques {
-            match self.may_replace(set, clique).await {
-                MayReplace::Yes => {}
-                MayReplace::Asked => answers.is_new = true,
-                MayReplace::No(wait) => {
-                    answers.refused.insert(template_hash(&clique.metadata).to_owned());
-                    answers.retry = answers.retry.into_iter().chain([wait]).min();
-                }
-            }
+            let wait = match self.may_try(set, clique) {
+                Err(wait) => wait,
+                Ok(()) => match self.may_replace(set, clique).await {
+                    MayReplace::Yes => continue,
+                    MayReplace::Asked => {
+                        answers.is_new = true;
+                        continue;
+                    }
+                    MayReplace::No(wait) => Some(wait),
+                },
+            };
+            answers.refused.insert(template_hash(&clique.metadata).to_owned());
+            answers.retry = answers.retry.into_iter().chain(wait).min();
         }
         answers
+    }
+
+    /// Whether a pod of a PodClique could be made at all: only its scheduler's backend can say what it is like. A backend that gets
+    /// ready wakes the set; where the gang is missing, this is how long to wait for it.
+    fn may_try(&self, set: &PodCliqueSet, clique: &PodClique) -> Result<(), Option<Duration>> {
+        let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
+        let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
+        let gang = self.seen.gangs.cache.get(namespace, gang).ok_or(Some(UNDER_WAY))?;
+        self.backend_of(set, &gang).1.map(drop).map_err(|_| None)
     }
 
     /// Whether pods may be replaced by those of `clique`. The API server is asked once for each template.

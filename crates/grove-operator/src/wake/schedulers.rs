@@ -40,6 +40,8 @@ impl Grove {
                 self.wake_group_of(&clique);
             }
             if let Some(set) = self.seen.set_key_of(&gang.metadata) {
+                // A changed template waits for the dry run of a pod, which needs the backend.
+                self.queues.sets.add(set.clone());
                 self.queues.look_at_set(set);
             }
             self.queues.report(StatusKey::Gang(key));

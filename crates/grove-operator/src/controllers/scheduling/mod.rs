@@ -56,7 +56,11 @@ impl Grove {
     }
 
     /// The scheduler of a gang, and what can be done with it.
-    fn backend_of(&self, set: &PodCliqueSet, gang: &PodGang) -> (String, Result<Ready, String>) {
+    pub(in crate::controllers) fn backend_of(
+        &self,
+        set: &PodCliqueSet,
+        gang: &PodGang,
+    ) -> (String, Result<Ready, String>) {
         let name = self.scheduler_name(set, gang);
         let readiness = self.backends.readiness(name);
         let ready = match readiness.ready() {
