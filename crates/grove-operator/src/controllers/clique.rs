@@ -105,7 +105,7 @@ impl Grove {
         };
         let mut plan = pods::plan(want, &facts);
         let mut blocked = match template {
-            AwaitedTemplate::Coming(wait) => wait,
+            AwaitedTemplate::Coming(delay) => delay,
             AwaitedTemplate::None | AwaitedTemplate::Held => None,
         };
         if plan.delete.iter().any(|it| it.why == Why::Outdated) {

@@ -86,8 +86,8 @@ impl Grove {
         if !comes_at_once || set.metadata.generation == Some(1) {
             return AwaitedTemplate::None;
         }
-        let Some(place) = place_of(set, clique) else { return AwaitedTemplate::None };
-        let wanted = objects::clique(self.context(set), &place, None);
+        let Some(slot) = place_of(set, clique) else { return AwaitedTemplate::None };
+        let wanted = objects::clique(self.context(set), &slot, None);
         if !clique_patch(clique, &wanted).as_ref().is_some_and(changes_template) {
             return AwaitedTemplate::None;
         }
