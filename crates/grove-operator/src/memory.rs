@@ -176,6 +176,7 @@ impl Memory {
         *self.kept.lock() = 0;
         self.lines.sweep(&BTreeSet::new());
         self.quotas.clear();
+        self.nodes.forget_wanted();
     }
 
     /// How long it has remembered what it saw.

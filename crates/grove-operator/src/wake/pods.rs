@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use grove_api::constants::labels;
 use grove_plan::{facts::Phase, gang::is_initialized, layout::count, rollout};
+use k8s_openapi::jiff::SignedDuration;
 
 use crate::{
     controllers::Grove,
@@ -17,6 +18,7 @@ impl Grove {
         if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
             return;
         }
+        self.forget_node_without_pods(old, new);
         let clique = Key::new(pod.namespace(), pod.clique.clone());
         let gang = Key::new(pod.namespace(), pod.fact.gang.clone());
         let set = Key::new(pod.namespace(), pod.set.clone());
@@ -55,6 +57,14 @@ impl Grove {
             self.queues.report(StatusKey::Group(Key::new(pod.namespace(), group.clone())));
         }
         self.queues.look_at_set_soon(set);
+    }
+
+    /// What was read of a node is forgotten with the last pod there: its name may be one that a tenant invented.
+    fn forget_node_without_pods(&self, old: Option<&Arc<PodView>>, new: Option<&Arc<PodView>>) {
+        let Some(node) = old.map(|it| it.fact.node.as_str()).filter(|it| !it.is_empty()) else { return };
+        if new.is_none() && self.seen.pods_by_node.count(node) == 0 {
+            self.memory.nodes.forget(node);
+        }
     }
 
     /// What was scaled out waits for its base gang.
@@ -111,7 +121,8 @@ impl Grove {
         if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
             return;
         }
-        self.memory.nodes.changed(name, new.map(|it| &it.fact), self.now());
+        let after = self.node_loss.map_or(SignedDuration::ZERO, |it| it.after);
+        self.memory.nodes.changed(name, new.map(|it| &it.fact), after, self.now());
         self.wake_cliques_on(name);
     }
 }
