@@ -165,6 +165,7 @@ impl Memory {
         let live = live();
         notes.retain(|uid, _| live.contains(uid));
         self.lines.sweep(&live);
+        self.creations.sweep(&live);
         *self.kept.lock() = notes.len();
     }
 

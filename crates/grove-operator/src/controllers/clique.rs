@@ -155,12 +155,7 @@ impl Grove {
                 }
                 Ok(Outcome::After(pause))
             }
-            Err(NotCreated::Write(error)) => {
-                if error.is_outcome_unknown() {
-                    self.memory.creations.lost(id);
-                }
-                Err(error.into())
-            }
+            Err(NotCreated::Write(error)) => Err(error.into()),
         }
     }
 

@@ -102,7 +102,8 @@ impl Grove {
         }
     }
 
-    /// Creates a pod; its name. Until the answer is in the cache, no other pod of the clique is planned.
+    /// Creates a pod; its name. Until the answer is in the cache, no other pod of the clique is planned. That an answer was lost
+    /// is noted with the write, whatever becomes of the reconcile and of other writes beside it.
     fn create_pod(
         &self,
         clique: &PodClique,
@@ -110,9 +111,17 @@ impl Grove {
         pod: Pod,
     ) -> impl Future<Output = Result<String, WriteError>> + use<> {
         let (writer, cache, namespace) = (self.writer.clone(), self.seen.pods.clone(), namespace.to_owned());
+        let (id, creations) = (uid(clique).to_owned(), self.memory.creations.clone());
         self.writes.run_for(uid(clique), async move {
-            let pod = writer.create::<PodView>(&namespace, &pod).await?;
-            Ok(cache.written(pod).fact.name.clone())
+            match writer.create::<PodView>(&namespace, &pod).await {
+                Ok(pod) => Ok(cache.written(pod).fact.name.clone()),
+                Err(error) => {
+                    if error.is_outcome_unknown() {
+                        creations.lost(&id);
+                    }
+                    Err(error)
+                }
+            }
         })
     }
 

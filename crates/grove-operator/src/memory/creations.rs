@@ -1,12 +1,12 @@
 //! PodCliques of which it is not known whether a pod was created: the answer to the request was lost.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use parking_lot::Mutex;
 
-/// By UID of the PodClique.
-#[derive(Default)]
-pub(crate) struct Creations(Mutex<BTreeSet<String>>);
+/// By UID of the PodClique. Clones share it, so that a write that outlives its reconcile can note that its answer was lost.
+#[derive(Clone, Default)]
+pub(crate) struct Creations(Arc<Mutex<BTreeSet<String>>>);
 
 impl Creations {
     /// An answer was lost.
@@ -22,5 +22,15 @@ impl Creations {
     /// Pods were listed, or the PodClique is gone.
     pub(crate) fn settled(&self, clique: &str) {
         self.0.lock().remove(clique);
+    }
+
+    /// Forgets PodCliques that do not exist any more: an answer may be lost after its PodClique is gone.
+    pub(crate) fn sweep(&self, live: &BTreeSet<String>) {
+        self.0.lock().retain(|it| live.contains(it));
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().len()
     }
 }

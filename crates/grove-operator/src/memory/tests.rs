@@ -17,11 +17,13 @@ fn memory_does_not_grow_over_many_lives() {
         let is_due = memory.forget(&uid);
         memory.untell(&uid);
         memory.lines.waits(&uid, "gang", true, None);
+        memory.creations.lost(&uid);
         if is_due {
             memory.sweep(|| staying.clone());
         }
         assert!(memory.by_uid.lock().len() <= 3 * (staying.len() + SPARE), "at life {life}");
         assert!(memory.lines.len() <= 3 * (staying.len() + SPARE), "at life {life}");
+        assert!(memory.creations.len() <= 3 * (staying.len() + SPARE), "at life {life}");
     }
     // What is there is remembered.
     assert!(staying.iter().all(|it| memory.turn(it) == 1));
