@@ -328,6 +328,11 @@ impl Memory {
         })
     }
 
+    /// A collective deletion has to go on: it may be asked for again at once.
+    pub(crate) fn collects_on(&self, uid: &str) {
+        self.note(uid, |notes| notes.collected = None);
+    }
+
     /// A patch of a child changed nothing: the server reads our wish as what it has. It is not sent again for as long
     /// as it is the same patch of the same version.
     pub(crate) fn had_no_effect(&self, uid: &str, version: &str, patch: String) {

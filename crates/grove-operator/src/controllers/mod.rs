@@ -23,6 +23,7 @@ mod restart_policy;
 mod revisions;
 mod scheduling;
 mod set;
+mod slice;
 mod start_order;
 mod status;
 mod story;

@@ -14,7 +14,7 @@ use grove_plan::{
 use grove_runtime::{EventKind, WriteError};
 use k8s_openapi::api::core::v1::Pod;
 
-use super::{Grove, IN_FLIGHT, clique::words, scheduling::Outfitter, uid};
+use super::{Grove, IN_FLIGHT, clique::words, scheduling::Outfitter, slice::Progress, uid};
 use crate::{
     backends::Operation,
     seen::{PodView, label},
@@ -24,14 +24,6 @@ use crate::{
 /// How long one reconcile begins to create pods; the others come with the next one. With the time of one write it is far
 /// from the deadline of a reconcile, after which nothing would be known of what it did.
 const CREATES_FOR: Duration = Duration::from_secs(30);
-
-/// How many of the pods were created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Created {
-    All,
-    /// Not all: time was up, or the operator stops.
-    Some,
-}
 
 /// Why pods were not created.
 #[derive(Debug, thiserror::Error)]
@@ -50,11 +42,11 @@ impl Grove {
         clique: &PodClique,
         indices: &[u32],
         start: Start<'_>,
-    ) -> Result<Created, NotCreated> {
+    ) -> Result<Progress, NotCreated> {
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         let name = set.metadata.name.as_deref().unwrap_or_default();
         if indices.is_empty() {
-            return Ok(Created::All);
+            return Ok(Progress::All);
         }
         let outfitter = self.outfitter(set, clique).map_err(NotCreated::Unprepared)?;
         let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
@@ -97,8 +89,8 @@ impl Grove {
         }
         match failed {
             Some(failed) => Err(failed),
-            None if created.len() < planned || !rest.is_empty() => Ok(Created::Some),
-            None => Ok(Created::All),
+            None if created.len() < planned || !rest.is_empty() => Ok(Progress::Some),
+            None => Ok(Progress::All),
         }
     }
 
