@@ -1,7 +1,7 @@
-//! Which parts of a set may be created where it asks for more PodCliques than one set may have.
+//! Which parts of a set may be created where it asks for more PodCliques than one set may have, or for larger ones.
 //!
-//! Admission refuses such a set. One may be there all the same: made before the cap or while no webhook answered, or its
-//! scaling groups were scaled by autoscalers. A part is what is placed together: the base of a set replica, or one further
+//! Admission refuses such a set. One may be there all the same: made before the cap or while no webhook answered, or the set or
+//! its scaling groups were scaled where no webhook was asked. A part is what is placed together: the base of a set replica, or one further
 //! replica of a scaling group. Parts that exist stay, and count. Of the others those come first that the template asks for,
 //! then those that groups were scaled to; each in the order of set replicas, groups and group replicas. With the first that
 //! finds no room the creation ends. All controllers compute this from the same caches, so that they agree.
@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use grove_api::{
     constants::labels,
-    limits::{MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
+    limits::{MAX_POD_CLIQUE_BYTES_PER_SET, MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
     names,
-    size::{self, ReplicaSize},
+    size::{self, CliqueBytes, ReplicaSize, clique_bytes},
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig},
 };
 
@@ -28,11 +28,17 @@ pub struct Caps {
     pub cliques: u64,
     /// PodCliqueScalingGroups.
     pub groups: u64,
+    /// Bytes of all PodCliques.
+    pub bytes: u64,
 }
 
 impl Default for Caps {
     fn default() -> Self {
-        Self { cliques: MAX_POD_CLIQUES_PER_SET, groups: MAX_SCALING_GROUPS_PER_SET }
+        Self {
+            cliques: MAX_POD_CLIQUES_PER_SET,
+            groups: MAX_SCALING_GROUPS_PER_SET,
+            bytes: MAX_POD_CLIQUE_BYTES_PER_SET,
+        }
     }
 }
 
@@ -85,8 +91,8 @@ struct Over {
     /// The first part that finds no room; none after it does.
     first: Position,
     existing: Existing,
-    /// PodCliques that the set asks for.
-    wanted: u64,
+    /// What the set asks for.
+    wanted: Wanted,
     /// PodCliques that it has, or gets.
     created: u64,
     caps: Caps,
@@ -118,14 +124,14 @@ impl Allotment {
     ) -> Self {
         let has_room_for_groups =
             size::replicas(set).saturating_mul(set.spec.template.scaling_groups.len() as u64) <= caps.groups;
-        let wanted = wanted_cliques(set, groups);
-        if has_room_for_groups && wanted <= caps.cliques {
+        let wanted = Wanted::of(set, groups);
+        if has_room_for_groups && wanted.cliques <= caps.cliques && wanted.bytes <= caps.bytes {
             return Self::default();
         }
         let existing = existing();
         let mut walk = Walk::new(caps, set, groups, &existing);
         let Some(first) = walk.first_without_room() else { return Self::default() };
-        let created = caps.cliques.max(walk.reserved).saturating_sub(walk.cliques);
+        let created = caps.cliques.max(walk.reserved).saturating_sub(walk.room.cliques);
         Self { over: Some(Over { first, existing, wanted, created, caps }) }
     }
 
@@ -137,6 +143,7 @@ impl Allotment {
         replicas <= group_replicas(config).max(group_minimum(config))
             && times(size.cliques) <= caps.cliques
             && times(size.groups) <= caps.groups
+            && times(clique_bytes(&set.spec.template)) <= caps.bytes
     }
 
     /// Whether the set asks for more than it may have.
@@ -170,7 +177,7 @@ impl Allotment {
     /// What is not created and why, in words.
     pub fn message(&self, set: &PodCliqueSet) -> Option<String> {
         let over = self.over.as_ref()?;
-        let Caps { cliques, groups } = over.caps;
+        let Caps { cliques, groups, bytes } = over.caps;
         let Position { replica, group, group_replica, .. } = over.first;
         let config = group.checked_sub(1).and_then(|at| set.spec.template.scaling_groups.get(at));
         let part = match config {
@@ -181,9 +188,15 @@ impl Allotment {
             }
         };
         let (wanted, created) = (over.wanted, over.created);
+        let asked = wanted.cliques;
+        let large = if wanted.bytes > bytes {
+            format!(", and its PodCliques {bytes} bytes (these would have {})", wanted.bytes)
+        } else {
+            String::new()
+        };
         Some(format!(
-            "{created} of {wanted} PodCliques are created, nothing from {part} on: a set may have at most {cliques} PodCliques \
-             and {groups} PodCliqueScalingGroups. Lower replicas of the set or of its scaling groups, or split the set"
+            "{created} of {asked} PodCliques are created, nothing from {part} on: a set may have at most {cliques} PodCliques \
+             and {groups} PodCliqueScalingGroups{large}. Lower replicas of the set or of its scaling groups, or split the set"
         ))
     }
 }
@@ -204,17 +217,34 @@ impl Over {
     }
 }
 
-/// PodCliques that a set asks for, with its groups as they are.
-pub fn wanted_cliques(set: &PodCliqueSet, groups: &Groups<'_>) -> u64 {
-    let template = &set.spec.template;
-    let mut wanted = size::replicas(set).saturating_mul(ReplicaSize::of(template).base_cliques);
-    for replica in 0..count(set.spec.replicas) {
-        for config in &template.scaling_groups {
-            let more = live_replicas(set, groups, replica, config).saturating_sub(group_minimum(config));
-            wanted = wanted.saturating_add(u64::from(more).saturating_mul(members(config)));
+/// What a set asks for, with its groups as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// PodCliques.
+    pub cliques: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Wanted {
+    /// By the template and the replicas of the groups.
+    pub fn of(set: &PodCliqueSet, groups: &Groups<'_>) -> Self {
+        let (template, replicas) = (&set.spec.template, size::replicas(set));
+        let bytes = CliqueBytes::of(template);
+        let mut wanted = Self {
+            cliques: replicas.saturating_mul(ReplicaSize::of(template).base_cliques),
+            bytes: replicas.saturating_mul(bytes.base),
+        };
+        for replica in 0..count(set.spec.replicas) {
+            for (config, member) in template.scaling_groups.iter().zip(&bytes.members) {
+                let more = live_replicas(set, groups, replica, config).saturating_sub(group_minimum(config));
+                let times = |each: u64| u64::from(more).saturating_mul(each);
+                wanted.cliques = wanted.cliques.saturating_add(times(members(config)));
+                wanted.bytes = wanted.bytes.saturating_add(times(*member));
+            }
         }
+        wanted
     }
-    wanted
 }
 
 fn live_replicas(set: &PodCliqueSet, groups: &Groups<'_>, replica: u32, config: &ScalingGroupConfig) -> u32 {
@@ -227,36 +257,64 @@ fn members(config: &ScalingGroupConfig) -> u64 {
     config.clique_names.len() as u64
 }
 
+/// What a part takes, or what there is room for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Room {
+    cliques: u64,
+    groups: u64,
+    bytes: u64,
+}
+
+impl Room {
+    fn add(&mut self, part: Self, times: u64) {
+        self.cliques = self.cliques.saturating_add(part.cliques.saturating_mul(times));
+        self.groups = self.groups.saturating_add(part.groups.saturating_mul(times));
+        self.bytes = self.bytes.saturating_add(part.bytes.saturating_mul(times));
+    }
+
+    /// What is left of it without a part; `None` where the part finds no room.
+    fn without(self, part: Self) -> Option<Self> {
+        Some(Self {
+            cliques: self.cliques.checked_sub(part.cliques)?,
+            groups: self.groups.checked_sub(part.groups)?,
+            bytes: self.bytes.checked_sub(part.bytes)?,
+        })
+    }
+}
+
 /// Goes through the parts in the order of creation.
 struct Walk<'a> {
     set: &'a PodCliqueSet,
     groups: &'a Groups<'a>,
     existing: &'a Existing,
     /// What a base consists of.
-    base: (u64, u64),
+    base: Room,
+    /// What one further replica of each scaling group consists of.
+    members: Vec<Room>,
     /// PodCliques of the parts that exist.
     reserved: u64,
-    /// PodCliques that there is room for.
-    cliques: u64,
-    /// PodCliqueScalingGroups that there is room for.
-    scaling_groups: u64,
+    /// What there is room for.
+    room: Room,
 }
 
 impl<'a> Walk<'a> {
     fn new(caps: Caps, set: &'a PodCliqueSet, groups: &'a Groups<'a>, existing: &'a Existing) -> Self {
-        let size = ReplicaSize::of(&set.spec.template);
+        let template = &set.spec.template;
+        let (size, bytes) = (ReplicaSize::of(template), CliqueBytes::of(template));
         // A part without any PodClique has a PodGang or a Service.
-        let base = (size.base_cliques.max(1), size.groups);
+        let base = Room { cliques: size.base_cliques.max(1), groups: size.groups, bytes: bytes.base };
+        let sizes = template.scaling_groups.iter().zip(bytes.members);
+        let further: Vec<Room> =
+            sizes.map(|(config, bytes)| Room { cliques: members(config).max(1), groups: 0, bytes }).collect();
         let there = existing.bases.iter().filter(|it| **it < count(set.spec.replicas)).copied();
-        let bases = there.clone().count() as u64;
-        let mut reserved = bases.saturating_mul(base.0);
+        let mut reserved = Room::default();
         for replica in there {
-            for config in &set.spec.template.scaling_groups {
+            reserved.add(base, 1);
+            for (config, part) in template.scaling_groups.iter().zip(&further) {
                 let name = names::scaling_group(set_name(set), replica, &config.name);
-                let further = group_minimum(config)..live_replicas(set, groups, replica, config);
+                let range = group_minimum(config)..live_replicas(set, groups, replica, config);
                 let indices = existing.members.get(&name).into_iter().flatten();
-                let further = indices.filter(|it| further.contains(it)).count() as u64;
-                reserved = reserved.saturating_add(further.saturating_mul(members(config).max(1)));
+                reserved.add(*part, indices.filter(|it| range.contains(it)).count() as u64);
             }
         }
         Self {
@@ -264,9 +322,13 @@ impl<'a> Walk<'a> {
             groups,
             existing,
             base,
-            reserved,
-            cliques: caps.cliques.saturating_sub(reserved),
-            scaling_groups: caps.groups.saturating_sub(bases.saturating_mul(base.1)),
+            members: further,
+            reserved: reserved.cliques,
+            room: Room {
+                cliques: caps.cliques.saturating_sub(reserved.cliques),
+                groups: caps.groups.saturating_sub(reserved.groups),
+                bytes: caps.bytes.saturating_sub(reserved.bytes),
+            },
         }
     }
 
@@ -279,7 +341,8 @@ impl<'a> Walk<'a> {
                     return Some(position);
                 }
                 for (at, config) in self.set.spec.template.scaling_groups.iter().enumerate() {
-                    if let Some(group_replica) = self.first_of_group(is_scaled, replica, config) {
+                    let part = self.members.get(at).copied().unwrap_or_default();
+                    if let Some(group_replica) = self.first_of_group(is_scaled, replica, config, part) {
                         return Some(Position { group: at + 1, group_replica, ..position });
                     }
                 }
@@ -288,7 +351,13 @@ impl<'a> Walk<'a> {
         None
     }
 
-    fn first_of_group(&mut self, is_scaled: bool, replica: u32, config: &ScalingGroupConfig) -> Option<u32> {
+    fn first_of_group(
+        &mut self,
+        is_scaled: bool,
+        replica: u32,
+        config: &ScalingGroupConfig,
+        part: Room,
+    ) -> Option<u32> {
         let minimum = group_minimum(config);
         let by_template = group_replicas(config).max(minimum);
         let live = live_replicas(self.set, self.groups, replica, config);
@@ -298,14 +367,12 @@ impl<'a> Walk<'a> {
         }
         let name = names::scaling_group(set_name(self.set), replica, &config.name);
         let existing = self.existing;
-        range.filter(|it| !existing.has_member(&name, *it)).find(|_| !self.take((members(config).max(1), 0)))
+        range.filter(|it| !existing.has_member(&name, *it)).find(|_| !self.take(part))
     }
 
-    fn take(&mut self, (cliques, groups): (u64, u64)) -> bool {
-        let rest = self.cliques.checked_sub(cliques).zip(self.scaling_groups.checked_sub(groups));
-        if let Some((cliques, groups)) = rest {
-            (self.cliques, self.scaling_groups) = (cliques, groups);
-        }
+    fn take(&mut self, part: Room) -> bool {
+        let rest = self.room.without(part);
+        self.room = rest.unwrap_or(self.room);
         rest.is_some()
     }
 }
