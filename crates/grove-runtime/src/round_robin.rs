@@ -78,6 +78,13 @@ impl<T> RoundRobin<T> {
         Some(item)
     }
 
+    /// Takes the newest item of the namespace that has most; of several such, of the last by name.
+    pub(crate) fn drop_newest_of_largest(&mut self) -> Option<T> {
+        let largest = self.namespaces.values().max_by_key(|it| it.numbers.len())?;
+        let newest = *largest.numbers.last()?;
+        self.remove(newest)
+    }
+
     /// The item that has waited longest, of whatever namespace, and its number.
     pub(crate) fn oldest(&self) -> Option<(u64, &T)> {
         self.items.first_key_value().map(|(number, (_, item))| (*number, item))

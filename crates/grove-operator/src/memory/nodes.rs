@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(nodes.admit("a", true, (1, 9), at(1)), (Admission::Now, NodeCount { down: 1, all: 9 }));
         // In a disruption of real nodes they take nobody's time.
         nodes.changed("gone", None, minute, at(2));
-        let mut ask = |name: &str, is_cached| nodes.admit(name, is_cached, (6, 8), at(2)).0;
+        let ask = |name: &str, is_cached| nodes.admit(name, is_cached, (6, 8), at(2)).0;
         assert_eq!(ask("a", true), Admission::Held(at(302)));
         for number in 0..100 {
             assert_eq!(ask(&format!("invented-{number}"), false), Admission::Now);
