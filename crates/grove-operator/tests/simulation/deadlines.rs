@@ -96,7 +96,7 @@ async fn an_answer_that_is_lost_after_the_deadline_is_no_second_pod() {
     world.start();
     fail_creations(&world, |number| if number == 1 { Fault::Lose } else { Fault::None });
     world.create(SETS, one_clique(1));
-    tokio::time::sleep(Duration::from_secs(900)).await;
+    tokio::time::sleep(Duration::from_mins(15)).await;
     assert_eq!((created(&world), indices(&world).len()), (1, 1), "{:?}", indices(&world));
 }
 
@@ -112,6 +112,6 @@ async fn an_answer_that_is_lost_beside_a_refusal_is_no_second_pod() {
         _ => Fault::None,
     });
     world.create(SETS, one_clique(3));
-    tokio::time::sleep(Duration::from_secs(900)).await;
+    tokio::time::sleep(Duration::from_mins(15)).await;
     assert_eq!((created(&world), indices(&world).len()), (3, 3), "{:?}", indices(&world));
 }
