@@ -45,15 +45,42 @@ pub fn replicas(set: &PodCliqueSet) -> u64 {
     u64::try_from(set.spec.replicas).unwrap_or(0)
 }
 
-/// Bytes of the PodCliques of one replica: their templates as JSON, and what every PodClique has besides.
+/// Bytes of PodCliques: their templates as JSON, and what every PodClique has besides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CliqueBytes {
+    /// Those of the base of one set replica.
+    pub base: u64,
+    /// Those of one replica of each scaling group, in the order of the template.
+    pub members: Vec<u64>,
+}
+
+impl CliqueBytes {
+    /// By the template.
+    pub fn of(template: &SetTemplate) -> Self {
+        /// Names, labels, owner and status.
+        const BESIDES: u64 = 1024;
+        let groups = &template.scaling_groups;
+        let mut bytes = Self { base: 0, members: vec![0; groups.len()] };
+        for clique in &template.cliques {
+            let each = json_bytes(clique).saturating_add(BESIDES);
+            let at = groups.iter().position(|it| it.clique_names.contains(&clique.name));
+            let in_base = at.and_then(|at| groups.get(at)).map_or(1, |it| count(it.min_available));
+            bytes.base = bytes.base.saturating_add(each.saturating_mul(in_base));
+            if let Some(member) = at.and_then(|at| bytes.members.get_mut(at)) {
+                *member = member.saturating_add(each);
+            }
+        }
+        bytes
+    }
+}
+
+/// Bytes of the PodCliques of one replica of a set.
 pub fn clique_bytes(template: &SetTemplate) -> u64 {
-    /// Names, labels, owner and status.
-    const BESIDES: u64 = 1024;
-    let of_clique = template.cliques.iter().map(|clique| {
-        let copies = template.group_of(&clique.name).map_or(1, copies);
-        json_bytes(clique).saturating_add(BESIDES).saturating_mul(copies)
+    let bytes = CliqueBytes::of(template);
+    let further = template.scaling_groups.iter().zip(bytes.members).map(|(group, member)| {
+        copies(group).saturating_sub(count(group.min_available)).saturating_mul(member)
     });
-    of_clique.fold(0, u64::saturating_add)
+    further.fold(bytes.base, u64::saturating_add)
 }
 
 /// Replicas of a scaling group that count: at least its minimum.

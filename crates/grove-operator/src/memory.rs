@@ -182,6 +182,7 @@ impl Memory {
         *self.kept.lock() = 0;
         self.lines.sweep(&BTreeSet::new());
         self.quotas.clear();
+        self.nodes.forget_wanted();
     }
 
     /// How long it has remembered what it saw.
@@ -355,6 +356,11 @@ impl Memory {
             }
             due
         })
+    }
+
+    /// A collective deletion has to go on: it may be asked for again at once.
+    pub(crate) fn collects_on(&self, uid: &str) {
+        self.note(uid, |notes| notes.collected = None);
     }
 
     /// A patch of a child changed nothing: the server reads our wish as what it has. It is not sent again for as long

@@ -353,7 +353,7 @@ fn format(format: LogFormat) -> telemetry::Format {
 mod tests {
     use grove_api::{
         config::{self, Debugging},
-        limits::{MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
+        limits::{MAX_POD_CLIQUE_BYTES_PER_SET, MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
     };
     use grove_scheduler::builtin::builtin;
     use serde_json::json;
@@ -386,7 +386,8 @@ mod tests {
     fn a_set_may_have_what_admission_takes() {
         let registry = builtin();
         let caps = settings(&registry, &loaded(&registry), "grove").caps;
-        let expected = Caps { cliques: MAX_POD_CLIQUES_PER_SET, groups: MAX_SCALING_GROUPS_PER_SET };
+        let (cliques, groups) = (MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET);
+        let expected = Caps { cliques, groups, bytes: MAX_POD_CLIQUE_BYTES_PER_SET };
         assert_eq!(caps, expected);
     }
 }

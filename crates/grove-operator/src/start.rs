@@ -14,16 +14,14 @@ use grove_api::{config::SchedulerProfiles, constants::labels};
 use grove_plan::{allotment::Caps, node_loss::Patience};
 use grove_runtime::{
     Cached, Events, Handover, History, InformerMetrics, Outcome, OwnedWrites, Queue, QueueKey, QueueMetrics,
-    Switch, Term, Writer, inform, inform_guarded, work,
+    Switch, Term, Writer,
+    channel::{Receiver, channel},
+    inform, inform_guarded, work,
 };
 use grove_scheduler::Registry;
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client, runtime::watcher};
-use tokio::{
-    sync::{Mutex, mpsc},
-    task::JoinSet,
-    time::timeout,
-};
+use tokio::{sync::Mutex, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -98,7 +96,7 @@ pub struct Operator {
     namespace: String,
     informers: InformerMetrics,
     /// What gangs leave behind.
-    leftovers: Mutex<mpsc::Receiver<Leftover>>,
+    leftovers: Mutex<Receiver<Leftover>>,
 }
 
 impl Operator {
@@ -111,7 +109,7 @@ impl Operator {
         queues: &QueueMetrics,
         metrics: OperatorMetrics,
     ) -> Self {
-        let (leave, leftovers) = mpsc::channel(LEFTOVERS);
+        let (leave, leftovers) = channel(LEFTOVERS);
         let grove = Arc::new(Grove {
             seen: Seen::new(informers),
             memory: Memory::default(),
@@ -294,7 +292,7 @@ impl Operator {
         let clearing = async {
             let mut leftovers = self.leftovers.lock().await;
             // What came while another operator led, that one has cleared away.
-            while leftovers.try_recv().is_ok() {}
+            leftovers.clear();
             while let Some(left) = leftovers.recv().await {
                 grove.clear_away(left).await;
             }

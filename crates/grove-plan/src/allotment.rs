@@ -1,21 +1,24 @@
-//! Which parts of a set may be created where it asks for more PodCliques than one set may have.
+//! Which parts of a set may be created where it asks for more PodCliques than one set may have, or for larger ones.
 //!
-//! Admission refuses such a set. One may be there all the same: made before the cap or while no webhook answered, or its
-//! scaling groups were scaled by autoscalers. A part is what is placed together: the base of a set replica, or one further
+//! Admission refuses such a set. One may be there all the same: made before the cap or while no webhook answered, or the set or
+//! its scaling groups were scaled where no webhook was asked. A part is what is placed together: the base of a set replica, or one further
 //! replica of a scaling group. Parts that exist stay, and count. Of the others those come first that the template asks for,
 //! then those that groups were scaled to; each in the order of set replicas, groups and group replicas. With the first that
 //! finds no room the creation ends. All controllers compute this from the same caches, so that they agree.
+
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use grove_api::{
     constants::labels,
-    limits::{MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
+    limits::{MAX_POD_CLIQUE_BYTES_PER_SET, MAX_POD_CLIQUES_PER_SET, MAX_SCALING_GROUPS_PER_SET},
     names,
-    size::{self, ReplicaSize},
+    size::{self, CliqueBytes, ReplicaSize, clique_bytes},
     wire::{PodClique, PodCliqueScalingGroup, PodCliqueSet, ScalingGroupConfig},
 };
 
+use self::walk::Walk;
 use crate::{
     facts::{index_label, label},
     layout::{count, group_minimum, group_replicas, set_name},
@@ -28,11 +31,17 @@ pub struct Caps {
     pub cliques: u64,
     /// PodCliqueScalingGroups.
     pub groups: u64,
+    /// Bytes of all PodCliques.
+    pub bytes: u64,
 }
 
 impl Default for Caps {
     fn default() -> Self {
-        Self { cliques: MAX_POD_CLIQUES_PER_SET, groups: MAX_SCALING_GROUPS_PER_SET }
+        Self {
+            cliques: MAX_POD_CLIQUES_PER_SET,
+            groups: MAX_SCALING_GROUPS_PER_SET,
+            bytes: MAX_POD_CLIQUE_BYTES_PER_SET,
+        }
     }
 }
 
@@ -85,8 +94,8 @@ struct Over {
     /// The first part that finds no room; none after it does.
     first: Position,
     existing: Existing,
-    /// PodCliques that the set asks for.
-    wanted: u64,
+    /// What the set asks for.
+    wanted: Wanted,
     /// PodCliques that it has, or gets.
     created: u64,
     caps: Caps,
@@ -118,14 +127,14 @@ impl Allotment {
     ) -> Self {
         let has_room_for_groups =
             size::replicas(set).saturating_mul(set.spec.template.scaling_groups.len() as u64) <= caps.groups;
-        let wanted = wanted_cliques(set, groups);
-        if has_room_for_groups && wanted <= caps.cliques {
+        let wanted = Wanted::of(set, groups);
+        if has_room_for_groups && wanted.cliques <= caps.cliques && wanted.bytes <= caps.bytes {
             return Self::default();
         }
         let existing = existing();
         let mut walk = Walk::new(caps, set, groups, &existing);
         let Some(first) = walk.first_without_room() else { return Self::default() };
-        let created = caps.cliques.max(walk.reserved).saturating_sub(walk.cliques);
+        let created = caps.cliques.max(walk.reserved).saturating_sub(walk.room.cliques);
         Self { over: Some(Over { first, existing, wanted, created, caps }) }
     }
 
@@ -137,6 +146,7 @@ impl Allotment {
         replicas <= group_replicas(config).max(group_minimum(config))
             && times(size.cliques) <= caps.cliques
             && times(size.groups) <= caps.groups
+            && times(clique_bytes(&set.spec.template)) <= caps.bytes
     }
 
     /// Whether the set asks for more than it may have.
@@ -170,7 +180,7 @@ impl Allotment {
     /// What is not created and why, in words.
     pub fn message(&self, set: &PodCliqueSet) -> Option<String> {
         let over = self.over.as_ref()?;
-        let Caps { cliques, groups } = over.caps;
+        let Caps { cliques, groups, bytes } = over.caps;
         let Position { replica, group, group_replica, .. } = over.first;
         let config = group.checked_sub(1).and_then(|at| set.spec.template.scaling_groups.get(at));
         let part = match config {
@@ -181,9 +191,15 @@ impl Allotment {
             }
         };
         let (wanted, created) = (over.wanted, over.created);
+        let asked = wanted.cliques;
+        let large = if wanted.bytes > bytes {
+            format!(", and its PodCliques {bytes} bytes (these would have {})", wanted.bytes)
+        } else {
+            String::new()
+        };
         Some(format!(
-            "{created} of {wanted} PodCliques are created, nothing from {part} on: a set may have at most {cliques} PodCliques \
-             and {groups} PodCliqueScalingGroups. Lower replicas of the set or of its scaling groups, or split the set"
+            "{created} of {asked} PodCliques are created, nothing from {part} on: a set may have at most {cliques} PodCliques \
+             and {groups} PodCliqueScalingGroups{large}. Lower replicas of the set or of its scaling groups, or split the set"
         ))
     }
 }
@@ -204,17 +220,34 @@ impl Over {
     }
 }
 
-/// PodCliques that a set asks for, with its groups as they are.
-pub fn wanted_cliques(set: &PodCliqueSet, groups: &Groups<'_>) -> u64 {
-    let template = &set.spec.template;
-    let mut wanted = size::replicas(set).saturating_mul(ReplicaSize::of(template).base_cliques);
-    for replica in 0..count(set.spec.replicas) {
-        for config in &template.scaling_groups {
-            let more = live_replicas(set, groups, replica, config).saturating_sub(group_minimum(config));
-            wanted = wanted.saturating_add(u64::from(more).saturating_mul(members(config)));
+/// What a set asks for, with its groups as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// PodCliques.
+    pub cliques: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Wanted {
+    /// By the template and the replicas of the groups.
+    pub fn of(set: &PodCliqueSet, groups: &Groups<'_>) -> Self {
+        let (template, replicas) = (&set.spec.template, size::replicas(set));
+        let bytes = CliqueBytes::of(template);
+        let mut wanted = Self {
+            cliques: replicas.saturating_mul(ReplicaSize::of(template).base_cliques),
+            bytes: replicas.saturating_mul(bytes.base),
+        };
+        for replica in 0..count(set.spec.replicas) {
+            for (config, member) in template.scaling_groups.iter().zip(&bytes.members) {
+                let more = live_replicas(set, groups, replica, config).saturating_sub(group_minimum(config));
+                let times = |each: u64| u64::from(more).saturating_mul(each);
+                wanted.cliques = wanted.cliques.saturating_add(times(members(config)));
+                wanted.bytes = wanted.bytes.saturating_add(times(*member));
+            }
         }
+        wanted
     }
-    wanted
 }
 
 fn live_replicas(set: &PodCliqueSet, groups: &Groups<'_>, replica: u32, config: &ScalingGroupConfig) -> u32 {
@@ -225,89 +258,6 @@ fn live_replicas(set: &PodCliqueSet, groups: &Groups<'_>, replica: u32, config: 
 /// PodCliques of one replica of a group.
 fn members(config: &ScalingGroupConfig) -> u64 {
     config.clique_names.len() as u64
-}
-
-/// Goes through the parts in the order of creation.
-struct Walk<'a> {
-    set: &'a PodCliqueSet,
-    groups: &'a Groups<'a>,
-    existing: &'a Existing,
-    /// What a base consists of.
-    base: (u64, u64),
-    /// PodCliques of the parts that exist.
-    reserved: u64,
-    /// PodCliques that there is room for.
-    cliques: u64,
-    /// PodCliqueScalingGroups that there is room for.
-    scaling_groups: u64,
-}
-
-impl<'a> Walk<'a> {
-    fn new(caps: Caps, set: &'a PodCliqueSet, groups: &'a Groups<'a>, existing: &'a Existing) -> Self {
-        let size = ReplicaSize::of(&set.spec.template);
-        // A part without any PodClique has a PodGang or a Service.
-        let base = (size.base_cliques.max(1), size.groups);
-        let there = existing.bases.iter().filter(|it| **it < count(set.spec.replicas)).copied();
-        let bases = there.clone().count() as u64;
-        let mut reserved = bases.saturating_mul(base.0);
-        for replica in there {
-            for config in &set.spec.template.scaling_groups {
-                let name = names::scaling_group(set_name(set), replica, &config.name);
-                let further = group_minimum(config)..live_replicas(set, groups, replica, config);
-                let indices = existing.members.get(&name).into_iter().flatten();
-                let further = indices.filter(|it| further.contains(it)).count() as u64;
-                reserved = reserved.saturating_add(further.saturating_mul(members(config).max(1)));
-            }
-        }
-        Self {
-            set,
-            groups,
-            existing,
-            base,
-            reserved,
-            cliques: caps.cliques.saturating_sub(reserved),
-            scaling_groups: caps.groups.saturating_sub(bases.saturating_mul(base.1)),
-        }
-    }
-
-    fn first_without_room(&mut self) -> Option<Position> {
-        for is_scaled in [false, true] {
-            for replica in 0..count(self.set.spec.replicas) {
-                let position = Position { is_scaled, replica, group: 0, group_replica: 0 };
-                let is_new = !is_scaled && !self.existing.bases.contains(&replica);
-                if is_new && !self.take(self.base) {
-                    return Some(position);
-                }
-                for (at, config) in self.set.spec.template.scaling_groups.iter().enumerate() {
-                    if let Some(group_replica) = self.first_of_group(is_scaled, replica, config) {
-                        return Some(Position { group: at + 1, group_replica, ..position });
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    fn first_of_group(&mut self, is_scaled: bool, replica: u32, config: &ScalingGroupConfig) -> Option<u32> {
-        let minimum = group_minimum(config);
-        let by_template = group_replicas(config).max(minimum);
-        let live = live_replicas(self.set, self.groups, replica, config);
-        let range = if is_scaled { by_template..live } else { minimum..live.min(by_template) };
-        if range.is_empty() {
-            return None;
-        }
-        let name = names::scaling_group(set_name(self.set), replica, &config.name);
-        let existing = self.existing;
-        range.filter(|it| !existing.has_member(&name, *it)).find(|_| !self.take((members(config).max(1), 0)))
-    }
-
-    fn take(&mut self, (cliques, groups): (u64, u64)) -> bool {
-        let rest = self.cliques.checked_sub(cliques).zip(self.scaling_groups.checked_sub(groups));
-        if let Some((cliques, groups)) = rest {
-            (self.cliques, self.scaling_groups) = (cliques, groups);
-        }
-        rest.is_some()
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! * What is known: [`cache`] (reads our own writes, has indexes, tells listeners) filled by [`informer`].
 //! * When to work: [`queue`] served by [`workers`].
 //! * How to write: [`writer`], [`applier`] (whole sets of objects for an owner) and [`events`], through [`throttle`] and [`transport`].
+//! * How to hand over what is better lost than waited for: [`channel`].
 //! * How to ask where nobody answers at once: [`patience`].
 //! * What of a user's words may stand in a path: [`object_name`].
 //! * The process around it: [`leader`], [`listener`] (with [`bearer`] and [`fair_semaphore`]) for [`health`], [`metrics`] and [`profiles`], [`telemetry`], [`version`], [`shutdown`].
@@ -12,6 +13,7 @@
 pub mod applier;
 pub mod bearer;
 pub mod cache;
+pub mod channel;
 pub mod events;
 pub mod fair_semaphore;
 mod guarded;

@@ -49,8 +49,12 @@ impl<T> RoundRobin<T> {
 
     /// Takes the first item of the namespace whose turn it is.
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let (_, namespace) = self.turns.first_key_value()?;
-        let namespace = Arc::clone(namespace);
+        self.pop_of(|_| true)
+    }
+
+    /// Likewise, of those namespaces that `may_have` one. The others keep their turns.
+    pub(crate) fn pop_of(&mut self, may_have: impl Fn(&str) -> bool) -> Option<T> {
+        let namespace = Arc::clone(self.turns.values().find(|it| may_have(it))?);
         let number = *self.namespaces.get(&namespace)?.numbers.first()?;
         let item = self.remove(number);
         if self.namespaces.contains_key(&namespace) {
@@ -72,6 +76,13 @@ impl<T> RoundRobin<T> {
             self.namespaces.remove(&namespace);
         }
         Some(item)
+    }
+
+    /// Takes the newest item of the namespace that has most; of several such, of the last by name.
+    pub(crate) fn drop_newest_of_largest(&mut self) -> Option<T> {
+        let largest = self.namespaces.values().max_by_key(|it| it.numbers.len())?;
+        let newest = *largest.numbers.last()?;
+        self.remove(newest)
     }
 
     /// The item that has waited longest, of whatever namespace, and its number.
@@ -131,6 +142,15 @@ mod tests {
         // To leave and to come back is no way to be served more often.
         waiting.push("b", 5_001, 5_001);
         assert_eq!((waiting.pop(), waiting.pop()), (Some(3), Some(5_001)));
+    }
+
+    #[test]
+    fn a_namespace_that_may_have_none_keeps_its_turn() {
+        let mut waiting = filled(&[("a", 1), ("a", 2), ("b", 3), ("b", 4)]);
+        assert_eq!((waiting.pop_of(|it| it != "a"), waiting.pop_of(|it| it != "a")), (Some(3), Some(4)));
+        assert_eq!(waiting.pop_of(|it| it != "a"), None);
+        waiting.push("b", 5, 5);
+        assert_eq!(drain(&mut waiting), [1, 5, 2]);
     }
 
     #[test]

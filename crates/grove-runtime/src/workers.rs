@@ -47,7 +47,7 @@ where
     Fut: Future<Output = Result<Outcome, E>> + Send + 'static,
     E: Failure,
 {
-    queue.metrics().workers(workers.max(1));
+    queue.set_workers(workers.max(1));
     let handler = Arc::new(handler);
     let mut running = JoinSet::new();
     for _ in 0..workers.max(1) {

@@ -1,6 +1,6 @@
 //! Admission webhooks: the configuration objects in the cluster, the webhook in each, and the path it is served at.
 
-/// One admission webhook. It is alone in its configuration object.
+/// One admission webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// Name of the configuration object.
@@ -23,6 +23,14 @@ pub const SET_VALIDATING: Webhook = Webhook {
     configuration: "podcliqueset-validating-webhook",
     name: "pcs.validating.webhooks.grove.io",
     path: "/webhooks/validate-podcliqueset",
+};
+
+/// Refuses to scale PodCliqueSets, by `/scale`, beyond what they may have; beside [`SET_VALIDATING`] in its configuration object, so
+/// that scaling goes on while no operator answers.
+pub const SET_SCALE: Webhook = Webhook {
+    configuration: SET_VALIDATING.configuration,
+    name: "pcs.scale.webhooks.grove.io",
+    path: "/webhooks/validate-podcliqueset-scale",
 };
 
 /// Refuses ClusterTopologyBindings that are wrong (ValidatingWebhookConfiguration).

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub use binding::validate_topology_binding;
 pub use children::{validate_pod_clique, validate_scaling_group};
 pub use grouping_rule::validate_grouping_rule;
-pub use set::{in_field_order, validate_create, validate_update};
+pub use set::{in_field_order, too_many_bytes, validate_create, validate_update};
 
 use crate::{
     field::{Errors, Path, Warning},

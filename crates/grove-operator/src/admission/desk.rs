@@ -118,7 +118,7 @@ impl Desk {
     /// The decision: a pure function of the request and of what is known.
     pub fn judge(&self, path: &str, request: &Request, snapshot: &Snapshot) -> Verdict {
         if let Some(kind) = kind_of(path)
-            && !is_about(request, kind)
+            && !is_about(path, request, kind)
         {
             return wrong_kind(path, kind, &request.kind);
         }
@@ -127,11 +127,7 @@ impl Desk {
             (path, Some(authorizer)) if path == webhooks::AUTHORIZER.path => {
                 authorizer.authorize(request, snapshot)
             }
-            (path, _)
-                if [webhooks::CLIQUE_VALIDATING.path, webhooks::GROUP_VALIDATING.path].contains(&path) =>
-            {
-                scale(request, snapshot)
-            }
+            (path, _) if SCALING.contains(&path) => scale(request, snapshot),
             _ => validate(request, snapshot),
         }
     }
@@ -149,27 +145,30 @@ fn panicked(path: &str, request: &Request) -> Verdict {
     Verdict::denied(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
+/// Where changes of `replicas` are judged, by `/scale` too.
+pub(super) const SCALING: [&str; 3] =
+    [webhooks::SET_SCALE.path, webhooks::CLIQUE_VALIDATING.path, webhooks::GROUP_VALIDATING.path];
+
 /// The only kind that is served there; `None` where it may be any.
 fn kind_of(path: &str) -> Option<&'static str> {
     match path {
-        _ if path == webhooks::SET_DEFAULTING.path || path == webhooks::SET_VALIDATING.path => {
+        _ if [webhooks::SET_DEFAULTING.path, webhooks::SET_VALIDATING.path, webhooks::SET_SCALE.path]
+            .contains(&path) =>
+        {
             Some("PodCliqueSet")
         }
         _ if path == webhooks::TOPOLOGY_VALIDATING.path => Some("ClusterTopologyBinding"),
-        _ if path == webhooks::CLIQUE_VALIDATING.path => Some(CLIQUE),
-        _ if path == webhooks::GROUP_VALIDATING.path => Some(SCALING_GROUP),
+        _ if path == webhooks::CLIQUE_VALIDATING.path => Some("PodClique"),
+        _ if path == webhooks::GROUP_VALIDATING.path => Some("PodCliqueScalingGroup"),
         _ => None,
     }
 }
 
-const CLIQUE: &str = "PodClique";
-const SCALING_GROUP: &str = "PodCliqueScalingGroup";
-
-/// Whether a request is about an object of this kind, or about its `/scale`.
-fn is_about(request: &Request, kind: &str) -> bool {
+/// Whether a request is about an object of this kind, or, where that is judged, about its `/scale`.
+fn is_about(path: &str, request: &Request, kind: &str) -> bool {
     let asked = &request.kind;
     let is_scale = request.sub_resource == "scale" && asked.kind == "Scale" && asked.group == "autoscaling";
-    (asked.kind == kind && asked.group == GROUP) || (is_scale && [CLIQUE, SCALING_GROUP].contains(&kind))
+    (asked.kind == kind && asked.group == GROUP) || (is_scale && SCALING.contains(&path))
 }
 
 fn wrong_kind(path: &str, wanted: &str, got: &Kind) -> Verdict {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use grove_api::{
     config::Loaded,
     constants::{annotations, labels, webhooks},
+    size::{CliqueBytes, clique_bytes},
     validation::{Environment, Scheduler, Schedulers},
     wire::{PodClique, PodCliqueSet},
 };
 use grove_ownership::OwnerKey;
 use grove_plan::{
-    allotment::wanted_cliques,
+    allotment::Wanted,
     facts::index_label,
     layout::{clique_replicas, count, group_minimum, group_named, place_of, set_name},
 };
@@ -18,6 +19,7 @@ use kube::Client;
 use serde_json::Value;
 
 use super::{
+    desk::SCALING,
     live::{self, Lookup},
     review::{Operation, Request},
     scaling::{Scaled, ScaledSet},
@@ -37,7 +39,7 @@ pub struct Snapshot {
     pub owner: Owner,
     /// The scheduler of the set that the request is about.
     pub scheduling: Scheduling,
-    /// The clique or group that is scaled.
+    /// What is known of the set, clique or group that is scaled.
     pub scaled: Scaled,
 }
 
@@ -147,9 +149,14 @@ impl Cluster {
         scheduling(&name, before.as_deref(), &backends.readiness(&name))
     }
 
-    /// The clique or group that is scaled, as far as it is known.
+    /// The set, clique or group that is scaled, as far as it is known.
     fn scaled(&self, path: &str, request: &Request) -> Scaled {
         let (seen, namespace, name) = (&self.grove.seen, &request.namespace, &request.name);
+        if path == webhooks::SET_SCALE.path {
+            let set = seen.sets.get(namespace, name);
+            let replica_bytes = set.map(|it| clique_bytes(&it.spec.template));
+            return Scaled { replica_bytes, ..Scaled::default() };
+        }
         let autoscaler = seen.autoscalers.cache.get(namespace, name);
         let autoscaler = autoscaler.map(|it| (it.spec.min_replicas.unwrap_or(1), it.spec.max_replicas));
         let clique = seen.cliques.cache.get(namespace, name);
@@ -170,7 +177,13 @@ impl Cluster {
             let place = place_of(&set, &clique)?;
             i32::try_from(clique_replicas(place.template)).ok()
         });
-        Scaled { template: template.filter(|_| group.is_some()), group, siblings, autoscaler, set: None }
+        Scaled {
+            template: template.filter(|_| group.is_some()),
+            group,
+            siblings,
+            autoscaler,
+            ..Scaled::default()
+        }
     }
 
     /// The set of a scaling group.
@@ -184,12 +197,18 @@ impl Cluster {
         let groups = groups.iter().map(|it| (it.metadata.name.as_deref().unwrap_or_default(), it.as_ref()));
         let (minimum, members) = (group_minimum(config), config.clique_names.len() as u64);
         let further = u64::from(count(group.spec.replicas).saturating_sub(minimum));
-        let all = wanted_cliques(&set, &groups.collect());
+        let all = Wanted::of(&set, &groups.collect());
+        let at = set.spec.template.scaling_groups.iter().position(|it| it.name == config.name);
+        let bytes = CliqueBytes::of(&set.spec.template).members;
+        let member_bytes = at.and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+        let others = |all: u64, each: u64| all.saturating_sub(further.saturating_mul(each));
         Some(ScaledSet {
             name: set_name(&set).to_owned(),
-            others: all.saturating_sub(further.saturating_mul(members)),
+            others: others(all.cliques, members),
+            other_bytes: others(all.bytes, member_bytes),
             minimum,
             members,
+            member_bytes,
         })
     }
 
@@ -213,7 +232,7 @@ impl Knowledge for Cluster {
                 scheduling: self.scheduling(request),
                 ..Snapshot::default()
             },
-            _ if [webhooks::CLIQUE_VALIDATING.path, webhooks::GROUP_VALIDATING.path].contains(&path) => {
+            _ if SCALING.contains(&path) => {
                 Snapshot { scaled: self.scaled(path, request), ..Snapshot::default() }
             }
             _ => Snapshot { environment: self.environment(), ..Snapshot::default() },

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use grove_api::constants::webhooks::{
-    AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING,
-    Webhook,
+    AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_SCALE, SET_VALIDATING,
+    TOPOLOGY_VALIDATING, Webhook,
 };
 use http::StatusCode;
 use prometheus_client::{
@@ -16,8 +16,15 @@ use prometheus_client::{
     registry::Registry,
 };
 
-const WEBHOOKS: [Webhook; 6] =
-    [SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING, CLIQUE_VALIDATING, GROUP_VALIDATING, AUTHORIZER];
+const WEBHOOKS: [Webhook; 7] = [
+    SET_DEFAULTING,
+    SET_VALIDATING,
+    SET_SCALE,
+    TOPOLOGY_VALIDATING,
+    CLIQUE_VALIDATING,
+    GROUP_VALIDATING,
+    AUTHORIZER,
+];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {

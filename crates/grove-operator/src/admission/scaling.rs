@@ -1,8 +1,10 @@
-//! Changes of `replicas` of PodCliques and PodCliqueScalingGroups, by `/scale` too: what the user should know of them.
+//! Changes of `replicas` of PodCliqueSets, PodCliques and PodCliqueScalingGroups, by `/scale` too: what the user should know of
+//! them.
 
 use grove_api::{
     field::{Error, Path},
-    limits::MAX_POD_CLIQUES_PER_SET,
+    limits::{MAX_POD_CLIQUE_BYTES_PER_SET, MAX_POD_CLIQUES_PER_SET},
+    validation::too_many_bytes,
 };
 use serde_json::Value;
 
@@ -25,6 +27,8 @@ pub struct Scaled {
     pub autoscaler: Option<(i32, i32)>,
     /// Of a group: what its set consists of.
     pub set: Option<ScaledSet>,
+    /// Of a set: the bytes of the PodCliques of one replica.
+    pub replica_bytes: Option<u64>,
 }
 
 /// The set of a scaling group whose replicas change.
@@ -34,17 +38,22 @@ pub struct ScaledSet {
     pub name: String,
     /// PodCliques that it asks for besides those of the group beyond its minimum.
     pub others: u64,
+    /// Bytes of those.
+    pub other_bytes: u64,
     /// The minimum of the group.
     pub minimum: u32,
     /// PodCliques of one replica of the group.
     pub members: u64,
+    /// Bytes of those.
+    pub member_bytes: u64,
 }
 
 impl ScaledSet {
-    /// PodCliques that it asks for where the group has so many replicas.
-    fn cliques(&self, replicas: i64) -> u64 {
+    /// PodCliques that it asks for where the group has so many replicas, and their bytes.
+    fn wanted(&self, replicas: i64) -> (u64, u64) {
         let further = u64::try_from(replicas).unwrap_or(0).saturating_sub(self.minimum.into());
-        self.others.saturating_add(further.saturating_mul(self.members))
+        let cliques = self.others.saturating_add(further.saturating_mul(self.members));
+        (cliques, self.other_bytes.saturating_add(further.saturating_mul(self.member_bytes)))
     }
 }
 
@@ -62,16 +71,28 @@ pub(super) fn scale(request: &Request, snapshot: &Snapshot) -> Verdict {
         );
         return Verdict::of(vec![Error::invalid(path(), 0, detail)]);
     }
-    if let Some(set) = scaled.set.as_ref().filter(|_| new > old)
-        && set.cliques(new) > MAX_POD_CLIQUES_PER_SET
-    {
-        let detail = format!(
-            "set {} would have {} PodCliques, and may have {MAX_POD_CLIQUES_PER_SET}: scale other groups or the set in first, or \
-             split the set",
-            set.name,
-            set.cliques(new)
-        );
-        return Verdict::of(vec![Error::invalid(path(), new, detail)]);
+    if let Some(set) = scaled.set.as_ref().filter(|_| new > old) {
+        let (cliques, bytes) = set.wanted(new);
+        let excess = if cliques > MAX_POD_CLIQUES_PER_SET {
+            Some(format!("{cliques} PodCliques, and may have {MAX_POD_CLIQUES_PER_SET}"))
+        } else if bytes > MAX_POD_CLIQUE_BYTES_PER_SET {
+            Some(format!("PodCliques of {bytes} bytes, and may have {MAX_POD_CLIQUE_BYTES_PER_SET}"))
+        } else {
+            None
+        };
+        if let Some(excess) = excess {
+            let name = &set.name;
+            let detail = format!(
+                "set {name} would have {excess}: scale other groups or the set in first, or split the set"
+            );
+            return Verdict::of(vec![Error::invalid(path(), new, detail)]);
+        }
+    }
+    if let Some(each) = scaled.replica_bytes.filter(|_| new > old) {
+        let total = u64::try_from(new).unwrap_or(0).saturating_mul(each);
+        if total > MAX_POD_CLIQUE_BYTES_PER_SET {
+            return Verdict::of(vec![too_many_bytes(new, total, each)]);
+        }
     }
     let mut warnings = Vec::new();
     let unlike = scaled.siblings.iter().find(|it| i64::from(it.1) != new);

@@ -4,7 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use grove_api::constants::webhooks::{
-    AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING,
+    AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_SCALE, SET_VALIDATING,
+    TOPOLOGY_VALIDATING,
 };
 use grove_runtime::{Cache, WriteError, Writer, inform};
 use k8s_openapi::{
@@ -100,6 +101,7 @@ impl Keeper {
         let mut trusting: Vec<Box<dyn Trusting>> = vec![
             Box::new(Trust::<MutatingWebhookConfiguration>::new(SET_DEFAULTING, &changed)),
             Box::new(Trust::<ValidatingWebhookConfiguration>::new(SET_VALIDATING, &changed)),
+            Box::new(Trust::<ValidatingWebhookConfiguration>::new(SET_SCALE, &changed)),
             Box::new(Trust::<ValidatingWebhookConfiguration>::new(TOPOLOGY_VALIDATING, &changed)),
             Box::new(Trust::<ValidatingWebhookConfiguration>::new(CLIQUE_VALIDATING, &changed)),
             Box::new(Trust::<ValidatingWebhookConfiguration>::new(GROUP_VALIDATING, &changed)),

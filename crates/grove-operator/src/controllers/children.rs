@@ -1,6 +1,6 @@
 //! Carries out what was decided about children. Knows no policy.
 
-use futures::StreamExt;
+use futures::{StreamExt, future};
 use grove_api::wire::{LastError, PodClique, PodCliqueScalingGroup, PodGang, Time};
 use grove_ownership::OwnerKey;
 use grove_plan::children::{Action, Batch, Blocked, Child, ChildPlan, Kind};
@@ -9,7 +9,11 @@ use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Servi
 use kube::Resource;
 use serde_json::{Value, json};
 
-use super::{Grove, IN_FLIGHT, version};
+use super::{
+    Grove, IN_FLIGHT,
+    slice::{Progress, Slice},
+    version,
+};
 use crate::error::Error;
 
 /// Children that are planned, and created or changed, at a time; as many may be deleted. A set with more is looked at again at
@@ -19,18 +23,21 @@ const BATCH: usize = 512;
 pub(super) const ROUNDS: usize = 16;
 
 impl Grove {
-    /// Makes the changes; those after a failed one too. What failed is told, remembered, and given back.
+    /// Makes the changes, those after a failed one too, until the time of the reconcile is up. What failed is told, remembered, and
+    /// given back.
     pub(super) async fn carry_out<K: Resource<DynamicType = ()>>(
         &self,
         owner: &K,
         actions: Vec<Action>,
         blocked: &[Blocked],
-    ) -> Result<(), Error> {
+        slice: Slice,
+    ) -> Result<Progress, Error> {
         let namespace = owner.meta().namespace.as_deref().unwrap_or_default();
         let (mut done, planned) = (Vec::new(), actions.len());
         let mut failed: Option<(Action, WriteError)> = None;
         let mut results = self
             .unless_stopping(actions)
+            .take_while(|_| future::ready(!slice.is_over()))
             .map(|action| async move {
                 let result = self.change(namespace, &action).await;
                 (action, result)
@@ -66,9 +73,10 @@ impl Grove {
         let is_left = failed.is_none() && done.len() < planned;
         match (failed, blocked.first()) {
             (Some((_, error)), _) => Err(error.into()),
-            _ if is_left => Err(Error::Stopping),
+            _ if is_left && self.is_stopping() => Err(Error::Stopping),
+            _ if is_left => Ok(Progress::Some),
             (None, Some(blocked)) => Err(Error::Blocked(blocked.message())),
-            (None, None) => Ok(()),
+            (None, None) => Ok(Progress::All),
         }
     }
 
@@ -77,28 +85,30 @@ impl Grove {
         Batch { size: BATCH, skip: self.memory.skipped(owner) }
     }
 
-    /// Carries out a plan that was made for a batch. Whether there is nothing more to do: else it is planned again.
+    /// Carries out a plan that was made for a batch. Where that is not all there is to do, it is planned again.
     ///
     /// What failed is not planned again before all others had their turn: what is refused for ever does not keep them waiting.
     pub(super) async fn carry_out_batch<K: Resource<DynamicType = ()>>(
         &self,
         owner: &K,
         plan: &mut ChildPlan,
-    ) -> Result<bool, Error> {
+        slice: Slice,
+    ) -> Result<Progress, Error> {
         let (id, actions) = (super::uid(owner), std::mem::take(&mut plan.actions));
         let (skip, count) = (self.memory.skipped(id), actions.len());
-        let result = self.carry_out(owner, actions, &plan.blocked).await;
+        let result = self.carry_out(owner, actions, &plan.blocked, slice).await;
         let next = match &result {
             Err(Error::Blocked(_)) => skip,
             Err(_) if plan.more => skip.saturating_add(count),
-            Ok(()) if count > 0 => skip,
+            Ok(_) if count > 0 => skip,
             _ => 0,
         };
         self.memory.skip(id, next);
         match result {
             // What is in the way of one child is not in the way of those that are planned next.
-            Err(Error::Blocked(_)) if plan.more && count > 0 => Ok(false),
-            result => result.map(|()| !plan.more),
+            Err(Error::Blocked(_)) if plan.more && count > 0 => Ok(Progress::Some),
+            Ok(Progress::All) if plan.more => Ok(Progress::Some),
+            result => result,
         }
     }
 

@@ -22,8 +22,9 @@ use tracing::{info, warn};
 use super::{
     Grove, IN_FLIGHT, SOON,
     dry_run::MayReplace,
-    pod_creation::{Created, NotCreated},
+    pod_creation::NotCreated,
     restart_policy::EndedPods,
+    slice::{Progress, Slice},
     sooner,
     start_order::parents_of,
     uid,
@@ -57,8 +58,8 @@ impl Grove {
         let start = Start { image: &self.init_image, parents: &parents, may_start };
         let stuck = self.remove_stuck(&clique).await;
         let outcome = self.see_to_pods(&key, &set, &clique, start).await?;
-        told?;
-        Ok(sooner(outcome, stuck?))
+        let outcome = sooner(outcome, stuck?);
+        Ok(if told?.is_all() { outcome } else { Slice::again() })
     }
 
     /// Creates and deletes pods, until there are as many as there should be.
@@ -133,11 +134,11 @@ impl Grove {
             return Ok(Outcome::Again);
         }
         match self.create_pods(set, clique, &plan.create, start).await {
-            Ok(Created::Some) => {
+            Ok(Progress::Some) => {
                 self.wake_gang_of(clique);
                 Ok(Outcome::After(SOON))
             }
-            Ok(Created::All) => {
+            Ok(Progress::All) => {
                 if !plan.create.is_empty() && self.memory.admitted(id) {
                     self.wake_reports_of_clique(clique);
                 }
@@ -160,12 +161,7 @@ impl Grove {
                 }
                 Ok(Outcome::After(pause))
             }
-            Err(NotCreated::Write(error)) => {
-                if error.is_outcome_unknown() {
-                    self.memory.creations.lost(id);
-                }
-                Err(error.into())
-            }
+            Err(NotCreated::Write(error)) => Err(error.into()),
         }
     }
 

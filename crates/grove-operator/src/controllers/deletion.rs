@@ -18,7 +18,11 @@ use kube::{Resource, api::ApiResource};
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, uid, version};
+use super::{
+    Grove,
+    slice::{Progress, Slice},
+    uid, version,
+};
 use crate::{
     error::Error,
     key::Key,
@@ -35,8 +39,26 @@ pub(super) trait Metadata: Resource<DynamicType = ()> + Sync {}
 
 impl<O: Resource<DynamicType = ()> + Sync> Metadata for O {}
 
+/// All objects that a selector selects.
+struct Selected<'a, K> {
+    namespace: &'a str,
+    selector: &'a str,
+    objects: &'a [Arc<K>],
+}
+
+/// All of a set, which existed `then`.
+#[derive(Clone, Copy)]
+struct Whole<'a> {
+    namespace: &'a str,
+    of_set: &'a str,
+    selector: &'a str,
+    owner: &'a OwnerKey,
+    then: &'a Revision,
+}
+
 impl Grove {
     pub(super) async fn delete_set<S: Metadata>(&self, set: &S) -> Result<Outcome, Error> {
+        let slice = Slice::begin();
         if !has_finalizer(set, finalizers::POD_CLIQUE_SET) {
             return Ok(Outcome::Done);
         }
@@ -54,7 +76,10 @@ impl Grove {
                 return Ok(Outcome::Done);
             };
             info!(set = ?key, "deleting everything of the set");
-            self.delete_children(set, &then).await?;
+            if !self.delete_children(set, &then, slice).await?.is_all() {
+                self.memory.collects_on(uid(set));
+                return Ok(Slice::again());
+            }
             // The end of the last child wakes us.
             return Ok(Outcome::After(PATIENCE));
         }
@@ -114,7 +139,12 @@ impl Grove {
     }
 
     /// All kinds at once; cliques after their pods. Collections of which a part is somebody else's are not deleted as a whole.
-    async fn delete_children<S: Metadata>(&self, set: &S, then: &Revision) -> Result<(), Error> {
+    async fn delete_children<S: Metadata>(
+        &self,
+        set: &S,
+        then: &Revision,
+        slice: Slice,
+    ) -> Result<Progress, Error> {
         let (seen, owner) = (&self.seen, OwnerKey::of(set));
         let Key { namespace, name } = Key::of(set);
         let (namespace, name) = (namespace.as_str(), name.as_str());
@@ -127,32 +157,38 @@ impl Grove {
         // A clique whose pods are on their way out has nothing left to do but to go.
         let pods_then_cliques = async {
             let is_ours = |it: &PodView| it.owner().is_some_and(|it| ours.contains(&it));
-            self.delete_all(&seen.pods, namespace, &selector, &pods, is_ours, Some(then)).await?;
+            let of_pods = Selected { namespace, selector: &selector, objects: &pods };
+            let progress = self.delete_all(&seen.pods, of_pods, is_ours, Some(then), slice).await?;
+            if !progress.is_all() {
+                return Ok(progress);
+            }
             let is_ours = |it: &PodClique| ours.contains(&OwnerKey::of(it));
-            self.delete_all(&seen.cliques.cache, namespace, &selector, &cliques, is_ours, Some(then)).await
+            let of_cliques = Selected { namespace, selector: &selector, objects: &cliques };
+            self.delete_all(&seen.cliques.cache, of_cliques, is_ours, Some(then), slice).await
         };
-        tokio::try_join!(
+        let whole = Whole { namespace, of_set: &of_set, selector: &selector, owner: &owner, then };
+        let (pods, groups, gangs, autoscalers, services) = tokio::try_join!(
             pods_then_cliques,
-            self.delete_kind(&seen.groups, namespace, &of_set, &selector, &owner, then),
-            self.delete_kind(&seen.gangs, namespace, &of_set, &selector, &owner, then),
-            self.delete_kind(&seen.autoscalers, namespace, &of_set, &selector, &owner, then),
-            self.delete_kind(&seen.services, namespace, &of_set, &selector, &owner, then),
+            self.delete_kind(&seen.groups, &whole, slice),
+            self.delete_kind(&seen.gangs, &whole, slice),
+            self.delete_kind(&seen.autoscalers, &whole, slice),
+            self.delete_kind(&seen.services, &whole, slice),
         )?;
-        Ok(())
+        let is_all = [pods, groups, gangs, autoscalers, services].into_iter().all(Progress::is_all);
+        Ok(if is_all { Progress::All } else { Progress::Some })
     }
 
     async fn delete_kind<K: Cached>(
         &self,
         kind: &Children<K>,
-        namespace: &str,
-        of_set: &str,
-        selector: &str,
-        owner: &OwnerKey,
-        then: &Revision,
-    ) -> Result<(), Error> {
+        whole: &Whole<'_>,
+        slice: Slice,
+    ) -> Result<Progress, Error> {
+        let Whole { namespace, of_set, selector, owner, then } = *whole;
         let objects = kind.by_set.get(of_set);
         let is_ours = |it: &K| owner.controls(it.meta());
-        self.delete_all(&kind.cache, namespace, selector, &objects, is_ours, Some(then)).await
+        let selected = Selected { namespace, selector, objects: &objects };
+        self.delete_all(&kind.cache, selected, is_ours, Some(then), slice).await
     }
 
     pub(super) async fn delete_group<G: Metadata>(&self, group: &G) -> Result<Outcome, Error> {
@@ -175,7 +211,11 @@ impl Grove {
             let cliques = self.seen.cliques_by_group.get(&joined(&key.namespace, &key.name));
             let is_ours = |it: &PodClique| owner.controls(&it.metadata);
             let cache = &self.seen.cliques.cache;
-            self.delete_all(cache, &key.namespace, &selector, &cliques, is_ours, Some(&then)).await?;
+            let selected = Selected { namespace: &key.namespace, selector: &selector, objects: &cliques };
+            if !self.delete_all(cache, selected, is_ours, Some(&then), Slice::begin()).await?.is_all() {
+                self.memory.collects_on(id);
+                return Ok(Slice::again());
+            }
             return Ok(Outcome::After(PATIENCE));
         }
         self.drop_finalizer(&self.seen.groups.cache, group, finalizers::SCALING_GROUP).await?;
@@ -206,7 +246,10 @@ impl Grove {
                 None
             };
             let cache = &self.seen.pods;
-            self.delete_all(cache, &key.namespace, &selector, &pods, is_ours, then.as_ref()).await?;
+            let selected = Selected { namespace: &key.namespace, selector: &selector, objects: &pods };
+            if !self.delete_all(cache, selected, is_ours, then.as_ref(), Slice::begin()).await?.is_all() {
+                return Ok(Slice::again());
+            }
         }
         self.drop_finalizer(&self.seen.cliques.cache, clique, finalizers::POD_CLIQUE).await?;
         Ok(Outcome::Done)
@@ -221,17 +264,17 @@ impl Grove {
         })
     }
 
-    /// Deletes those of `objects`, which are all that `selector` selects, that are ours: one by one, or where all are, and
-    /// it is known `when` their owner existed, in one request.
+    /// Deletes those of the selected objects that are ours: one by one until the time of the reconcile is up, or where all are,
+    /// and it is known `when` their owner existed, in one request.
     async fn delete_all<K: Cached>(
         &self,
         cache: &Cache<K>,
-        namespace: &str,
-        selector: &str,
-        objects: &[Arc<K>],
+        selected: Selected<'_, K>,
         is_ours: impl Fn(&K) -> bool,
         when: Option<&Revision>,
-    ) -> Result<(), Error> {
+        slice: Slice,
+    ) -> Result<Progress, Error> {
+        let Selected { namespace, selector, objects } = selected;
         let staying = |it: &&Arc<K>| it.meta().deletion_timestamp.is_none();
         let ours: Vec<_> = objects.iter().filter(staying).filter(|it| is_ours(it)).collect();
         let all_ours = objects.iter().all(|it| is_ours(it));
@@ -242,12 +285,15 @@ impl Grove {
             }
             (some, _) => {
                 for object in some {
+                    if slice.is_over() {
+                        return Ok(Progress::Some);
+                    }
                     let name = object.meta().name.as_deref().unwrap_or_default();
                     self.delete::<K>(cache, namespace, name, uid(object.as_ref())).await?;
                 }
             }
         }
-        Ok(())
+        Ok(Progress::All)
     }
 
     async fn drop_finalizer<K: Cached, O: Metadata>(

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use futures::StreamExt;
+use futures::{StreamExt, future};
 use grove_api::{
     constants::{annotations, labels},
     wire::{PodClique, PodCliqueSet, PodGang},
@@ -21,7 +21,12 @@ use grove_runtime::{Lane, Outcome, WriteError};
 use serde_json::{Value, json};
 use tracing::info;
 
-use super::{Grove, clique::gang_place, uid, version};
+use super::{
+    Grove,
+    clique::gang_place,
+    slice::{Progress, Slice},
+    uid, version,
+};
 use crate::{
     error::Error,
     key::Key,
@@ -112,6 +117,7 @@ fn nodes_of(cliques: &BTreeMap<String, Option<CliqueRead>>) -> impl Iterator<Ite
 
 impl Grove {
     pub(crate) async fn reconcile_gang(&self, key: Key) -> Result<Outcome, Error> {
+        let slice = Slice::begin();
         for _ in 0..STEPS {
             let Some(read) = self.read_gang(&key, true) else { return Ok(Outcome::Done) };
             // Everything is looked at when the backend was.
@@ -144,7 +150,9 @@ impl Grove {
                 let patch =
                     json!({ "metadata": { "annotations": { annotations::POD_GROUP_NAME: pod_group } } });
                 let patches = plan.regroup.into_iter().map(|pod| (pod, patch.clone())).collect();
-                self.patch_pods(namespace, patches, BURST).await?;
+                if !self.patch_pods(namespace, patches, BURST, slice).await?.is_all() {
+                    return Ok(Slice::again());
+                }
             } else if plan.initialize {
                 let status = status::gang(&seen, true, self.now());
                 let patch = status_patch(read.gang.status.as_ref(), &status, version(read.gang.as_ref()));
@@ -157,7 +165,9 @@ impl Grove {
                 return Ok(Outcome::Done);
             } else {
                 info!(gang = ?key, pods = plan.ungate.len(), "lifting gates");
-                self.ungate(namespace, &plan.ungate).await?;
+                if !self.ungate(namespace, &plan.ungate, slice).await?.is_all() {
+                    return Ok(Slice::again());
+                }
             }
         }
         Ok(Outcome::Again)
@@ -263,7 +273,7 @@ impl Grove {
         places
     }
 
-    async fn ungate(&self, namespace: &str, pods: &[Ungate]) -> Result<(), WriteError> {
+    async fn ungate(&self, namespace: &str, pods: &[Ungate], slice: Slice) -> Result<Progress, WriteError> {
         let patches = pods.iter().map(|pod| {
             let gates: Vec<_> = pod.remaining.iter().map(|name| json!({ "name": name })).collect();
             let gates = if gates.is_empty() { json!(null) } else { json!(gates) };
@@ -273,18 +283,21 @@ impl Grove {
             }
             (pod.name.clone(), patch)
         });
-        self.patch_pods(namespace, patches.collect(), BURST).await
+        self.patch_pods(namespace, patches.collect(), BURST, slice).await
     }
 
-    /// Changes many pods, so many at a time. Those that are gone do not matter: whoever takes their place is made anew.
+    /// Changes many pods, so many at a time, until the time of the reconcile is up. Those that are gone do not matter: whoever takes their place is made anew.
     pub(super) async fn patch_pods(
         &self,
         namespace: &str,
         patches: Vec<(String, Value)>,
         at_a_time: usize,
-    ) -> Result<(), WriteError> {
+        slice: Slice,
+    ) -> Result<Progress, WriteError> {
+        let planned = patches.len();
         let mut answers = self
             .unless_stopping(patches)
+            .take_while(|_| future::ready(!slice.is_over()))
             .map(|(name, patch)| {
                 let namespace = namespace.to_owned();
                 self.show(&self.seen.pods, move |writer| async move {
@@ -292,8 +305,9 @@ impl Grove {
                 })
             })
             .buffer_unordered(at_a_time);
-        let mut failed = None;
+        let (mut failed, mut begun) = (None, 0);
         while let Some(answer) = answers.next().await {
+            begun += 1;
             match answer {
                 Ok(_) => {}
                 Err(error) if error.is_not_found() => {}
@@ -302,6 +316,7 @@ impl Grove {
                 }
             }
         }
-        failed.map_or(Ok(()), Err)
+        let progress = if begun < planned { Progress::Some } else { Progress::All };
+        failed.map_or(Ok(progress), Err)
     }
 }

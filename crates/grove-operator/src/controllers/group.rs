@@ -16,11 +16,12 @@ use grove_plan::{
 use grove_runtime::Outcome;
 use tracing::info;
 
-use super::{Grove, children::ROUNDS, dry_run::MayReplace, set::by_name, sooner, uid};
+use super::{Grove, children::ROUNDS, dry_run::MayReplace, set::by_name, slice::Slice, sooner, uid};
 use crate::{error::Error, key::Key, seen::joined};
 
 impl Grove {
     pub(crate) async fn reconcile_group(&self, key: Key) -> Result<Outcome, Error> {
+        let slice = Slice::begin();
         for _ in 0..ROUNDS {
             let Some(group) = self.seen.groups.cache.get(&key.namespace, &key.name) else {
                 return self.delete_undecodable_group(&key).await;
@@ -46,7 +47,10 @@ impl Grove {
             if !plan.actions.is_empty() {
                 info!(group = ?key, changes = plan.actions.len(), more = plan.more, "changing cliques");
             }
-            let is_done = self.carry_out_batch(group.as_ref(), &mut plan).await?;
+            let progress = self.carry_out_batch(group.as_ref(), &mut plan, slice).await?;
+            if slice.is_over() && !progress.is_all() {
+                return Ok(Slice::again());
+            }
             // Changed cliques first: what replaces a pod is of the template that its clique has then.
             if !is_changed && !plan.outdated.is_empty() {
                 info!(group = ?key, pods = plan.outdated.len(), "replacing pods of an old template");
@@ -56,7 +60,7 @@ impl Grove {
             if !plan.outdated.is_empty() {
                 continue;
             }
-            if is_done {
+            if progress.is_all() {
                 if !plan.waiting && self.memory.acted_on(uid(group.as_ref()), group.metadata.generation) {
                     self.wake_status_of(group.as_ref());
                 }

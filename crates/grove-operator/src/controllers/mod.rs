@@ -23,6 +23,7 @@ mod restart_policy;
 mod revisions;
 mod scheduling;
 mod set;
+mod slice;
 mod start_order;
 mod status;
 mod story;
@@ -45,9 +46,8 @@ use grove_plan::{
     status::TopologySeen,
     topology::{Topology, topology_name},
 };
-use grove_runtime::{Events, History, Outcome, OwnedWrites, Queue, Switch, Writer};
+use grove_runtime::{Events, History, Outcome, OwnedWrites, Queue, Switch, Writer, channel::Sender};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
-use tokio::sync::mpsc;
 
 pub(crate) use self::{gang_stages::GangMetrics, metrics::PodMetrics, scheduling::Leftover};
 use crate::{
@@ -141,7 +141,7 @@ pub(crate) struct Grove {
     pub(crate) backends: Arc<Backends>,
     pub(crate) metrics: OperatorMetrics,
     /// Takes what gangs leave behind, while somebody clears it away.
-    pub(crate) leftovers: mpsc::Sender<Leftover>,
+    pub(crate) leftovers: Sender<Leftover>,
     /// Image of the init container of pods that start in order.
     pub(crate) init_image: String,
     /// Whether placement by topology is on.

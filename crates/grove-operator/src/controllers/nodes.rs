@@ -30,13 +30,24 @@ impl Grove {
         self.knows_nodes() && self.seen.nodes.last_contact().is_some_and(|it| it.elapsed() <= MAX_CACHE_AGE)
     }
 
-    /// Has these nodes read, unless that was done just now.
+    /// Has these nodes read, unless that was done just now. Names that the node cache never had are read after all others: a tenant
+    /// may invent thousands of them.
     pub(super) fn read_nodes<'a>(&self, names: impl IntoIterator<Item = &'a String>, purpose: Purpose) {
         for name in names {
-            if self.memory.nodes.want(name, purpose, self.now()) {
+            if !self.memory.nodes.want(name, purpose, self.now()) {
+                continue;
+            }
+            if self.had_node(name) {
                 self.queues.nodes.add(name.clone());
+            } else {
+                self.queues.nodes.add_background(name.clone());
             }
         }
+    }
+
+    /// Whether the cache has a node of this name, or had one not long ago.
+    fn had_node(&self, name: &str) -> bool {
+        self.seen.nodes.get("", name).is_some() || self.memory.nodes.was_removed(name, self.now())
     }
 
     /// Reads a node and tells the cliques that have pods there, if the answer is what the cache says.
@@ -72,10 +83,10 @@ impl Grove {
 
     /// How long a node has to wait before it may be declared lost, because too many are down at once.
     fn hold(&self, name: &str) -> Option<Duration> {
-        let after = self.node_loss?.after;
         let all = self.seen.nodes.list();
         let down = all.iter().filter(|it| it.fact.is_down()).count();
-        let (admission, count) = self.memory.nodes.admit(name, (down, all.len()), after, self.now());
+        let is_cached = self.seen.nodes.get("", name).is_some();
+        let (admission, count) = self.memory.nodes.admit(name, is_cached, (down, all.len()), self.now());
         let Admission::Held(until) = admission else { return None };
         let NodeCount { down, all } = count;
         warn!(node = name, down, all, %until, "too many nodes are down at once: the node is not declared lost yet");

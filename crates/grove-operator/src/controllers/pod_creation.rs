@@ -14,7 +14,7 @@ use grove_plan::{
 use grove_runtime::{EventKind, WriteError};
 use k8s_openapi::api::core::v1::Pod;
 
-use super::{Grove, IN_FLIGHT, clique::words, scheduling::Outfitter, uid};
+use super::{Grove, IN_FLIGHT, clique::words, scheduling::Outfitter, slice::Progress, uid};
 use crate::{
     backends::Operation,
     seen::{PodView, label},
@@ -24,14 +24,6 @@ use crate::{
 /// How long one reconcile begins to create pods; the others come with the next one. With the time of one write it is far
 /// from the deadline of a reconcile, after which nothing would be known of what it did.
 const CREATES_FOR: Duration = Duration::from_secs(30);
-
-/// How many of the pods were created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Created {
-    All,
-    /// Not all: time was up, or the operator stops.
-    Some,
-}
 
 /// Why pods were not created.
 #[derive(Debug, thiserror::Error)]
@@ -50,11 +42,11 @@ impl Grove {
         clique: &PodClique,
         indices: &[u32],
         start: Start<'_>,
-    ) -> Result<Created, NotCreated> {
+    ) -> Result<Progress, NotCreated> {
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         let name = set.metadata.name.as_deref().unwrap_or_default();
         if indices.is_empty() {
-            return Ok(Created::All);
+            return Ok(Progress::All);
         }
         let outfitter = self.outfitter(set, clique).map_err(NotCreated::Unprepared)?;
         let gang = label(&clique.metadata, labels::POD_GANG).unwrap_or_default();
@@ -97,12 +89,13 @@ impl Grove {
         }
         match failed {
             Some(failed) => Err(failed),
-            None if created.len() < planned || !rest.is_empty() => Ok(Created::Some),
-            None => Ok(Created::All),
+            None if created.len() < planned || !rest.is_empty() => Ok(Progress::Some),
+            None => Ok(Progress::All),
         }
     }
 
-    /// Creates a pod; its name. Until the answer is in the cache, no other pod of the clique is planned.
+    /// Creates a pod; its name. Until the answer is in the cache, no other pod of the clique is planned. That an answer was lost
+    /// is noted with the write, whatever becomes of the reconcile and of other writes beside it.
     fn create_pod(
         &self,
         clique: &PodClique,
@@ -110,9 +103,17 @@ impl Grove {
         pod: Pod,
     ) -> impl Future<Output = Result<String, WriteError>> + use<> {
         let (writer, cache, namespace) = (self.writer.clone(), self.seen.pods.clone(), namespace.to_owned());
+        let (id, creations) = (uid(clique).to_owned(), self.memory.creations.clone());
         self.writes.run_for(uid(clique), async move {
-            let pod = writer.create::<PodView>(&namespace, &pod).await?;
-            Ok(cache.written(pod).fact.name.clone())
+            match writer.create::<PodView>(&namespace, &pod).await {
+                Ok(pod) => Ok(cache.written(pod).fact.name.clone()),
+                Err(error) => {
+                    if error.is_outcome_unknown() {
+                        creations.lost(&id);
+                    }
+                    Err(error)
+                }
+            }
         })
     }
 

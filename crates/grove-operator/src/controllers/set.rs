@@ -21,7 +21,7 @@ use grove_runtime::Outcome;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, allotment::existing, children::ROUNDS, sooner, uid, version};
+use super::{Grove, allotment::existing, children::ROUNDS, slice::Slice, sooner, uid, version};
 use crate::{
     error::Error,
     key::Key,
@@ -49,6 +49,7 @@ impl Grove {
     }
 
     async fn keep_children(&self, key: &Key) -> Result<Outcome, Error> {
+        let slice = Slice::begin();
         for _ in 0..ROUNDS {
             let Some(set) = self.seen.sets.get(&key.namespace, &key.name) else { return Ok(Outcome::Done) };
             if set.metadata.deletion_timestamp.is_some() {
@@ -68,11 +69,14 @@ impl Grove {
             if !plan.actions.is_empty() {
                 info!(set = ?key, changes = plan.actions.len(), more = plan.more, "changing children");
             }
-            if self.carry_out_batch(set.as_ref(), &mut plan).await? {
+            if self.carry_out_batch(set.as_ref(), &mut plan, slice).await?.is_all() {
                 if !plan.waiting && self.memory.acted_on(uid(set.as_ref()), set.metadata.generation) {
                     self.wake_status_of(set.as_ref());
                 }
                 return Ok(sooner(Outcome::Done, answers.retry));
+            }
+            if slice.is_over() {
+                return Ok(Slice::again());
             }
         }
         Ok(Outcome::Again)

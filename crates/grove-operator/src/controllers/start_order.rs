@@ -16,7 +16,11 @@ use grove_runtime::WriteError;
 use serde_json::json;
 use tracing::info;
 
-use super::{Grove, IN_FLIGHT, clique::gang_place};
+use super::{
+    Grove, IN_FLIGHT,
+    clique::gang_place,
+    slice::{Progress, Slice},
+};
 use crate::key::Key;
 
 /// The cliques that one starts after. `None` where that cannot be said, because it has lost its place in its set.
@@ -34,9 +38,9 @@ impl Grove {
         set: &PodCliqueSet,
         clique: &PodClique,
         parents: &[Parent],
-    ) -> (bool, Result<(), WriteError>) {
+    ) -> (bool, Result<Progress, WriteError>) {
         if parents.is_empty() {
-            return (true, Ok(()));
+            return (true, Ok(Progress::All));
         }
         let namespace = clique.metadata.namespace.as_deref().unwrap_or_default();
         // Nobody waits for pods that there will not be.
@@ -57,7 +61,7 @@ impl Grove {
         let facts: Vec<&PodFact> = pods.iter().map(|it| &it.fact).collect();
         let plan = start_order::plan(&seen, &facts);
         if plan.release.is_empty() {
-            return (plan.may_start, Ok(()));
+            return (plan.may_start, Ok(Progress::All));
         }
         info!(clique = ?Key::of(clique), pods = plan.release.len(), "the cliques before it are ready");
         (plan.may_start, self.tell_ready(namespace, plan.release).await)
@@ -71,10 +75,10 @@ impl Grove {
         is_ours.then_some(clique)
     }
 
-    async fn tell_ready(&self, namespace: &str, pods: Vec<String>) -> Result<(), WriteError> {
+    async fn tell_ready(&self, namespace: &str, pods: Vec<String>) -> Result<Progress, WriteError> {
         let notes = json!({ annotations::PARENTS_READY: annotations::PARENTS_READY_VALUE });
         let patch = json!({ "metadata": { "annotations": notes } });
         let patches = pods.into_iter().map(|name| (name, patch.clone()));
-        self.patch_pods(namespace, patches.collect(), IN_FLIGHT).await
+        self.patch_pods(namespace, patches.collect(), IN_FLIGHT, Slice::begin()).await
     }
 }

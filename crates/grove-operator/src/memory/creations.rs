@@ -1,12 +1,12 @@
 //! PodCliques of which it is not known whether a pod was created: the answer to the request was lost.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use parking_lot::Mutex;
 
-/// By UID of the PodClique.
-#[derive(Default)]
-pub(crate) struct Creations(Mutex<BTreeSet<String>>);
+/// By UID of the PodClique. Clones share it, so that a write that outlives its reconcile can note that its answer was lost.
+#[derive(Clone, Default)]
+pub(crate) struct Creations(Arc<Mutex<BTreeSet<String>>>);
 
 impl Creations {
     /// An answer was lost.

@@ -2,6 +2,9 @@
 //!
 //! A live read is one for a node and not for each of its pods: the queue of nodes has each name once. A read tells for a minute
 //! that a node does not exist, and for ten seconds that pods may be deleted because of it: it may be back.
+//!
+//! `spec.nodeName` of a pod is free text, so that a tenant may invent as many names as it has pods. Only nodes that the node
+//! cache had count when many nodes are down at once, and only those wait for each other.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +19,7 @@ use parking_lot::Mutex;
 const EXISTENCE: SignedDuration = SignedDuration::from_mins(1);
 /// How long a live read confirms that a node is lost. A node is not read again sooner, however often it is asked for.
 pub(crate) const REREAD: SignedDuration = SignedDuration::from_secs(10);
-/// How long a node that was removed counts as one that is down, beyond the time after which nodes are declared lost.
+/// How long a deleted node counts as one that is down, beyond the time after which nodes are declared lost.
 const REMOVED: SignedDuration = SignedDuration::from_mins(10);
 
 /// What a node is read for.
@@ -47,6 +50,7 @@ pub(crate) struct Nodes {
 struct State {
     reads: BTreeMap<String, Read>,
     wanted: BTreeMap<String, Purpose>,
+    /// Nodes that the cache had and that were deleted: until when they count as down.
     removed: BTreeMap<String, Timestamp>,
     limit: LossLimit,
 }
@@ -90,24 +94,37 @@ impl Nodes {
         self.state.lock().wanted.remove(name);
     }
 
+    /// The queue of nodes was emptied, at the end of a term as the leader: whoever wants a node has to ask again.
+    pub(crate) fn forget_wanted(&self) {
+        self.state.lock().wanted.clear();
+    }
+
     /// What a node is to be read for.
     pub(crate) fn wanted(&self, name: &str) -> Option<Purpose> {
         self.state.lock().wanted.get(name).copied()
     }
 
-    /// Whether a node may be declared lost, where `down` of `present` nodes are down.
+    /// Whether a node was deleted lately that the node cache had.
+    pub(crate) fn was_removed(&self, name: &str, now: Timestamp) -> bool {
+        self.state.lock().removed.get(name).is_some_and(|until| now < *until)
+    }
+
+    /// Whether a node may be declared lost, where `down` of `present` nodes are down. A node that the cache never had does not
+    /// wait, and others do not wait for it.
     pub(crate) fn admit(
         &self,
         name: &str,
+        is_cached: bool,
         (down, present): (usize, usize),
-        after: SignedDuration,
         now: Timestamp,
     ) -> (Admission, NodeCount) {
         let mut state = self.state.lock();
-        let window = after.saturating_add(REMOVED);
-        state.removed.retain(|_, at| now.duration_since(*at) < window);
+        state.removed.retain(|_, until| now < *until);
         let removed = state.removed.len();
         let count = NodeCount { down: down + removed, all: present + removed };
+        if !is_cached && !state.removed.contains_key(name) {
+            return (Admission::Now, count);
+        }
         (state.limit.admit(name, count, now), count)
     }
 
@@ -115,17 +132,19 @@ impl Nodes {
     pub(crate) fn read(&self, name: &str, found: Option<NodeFact>, purpose: Purpose, now: Timestamp) {
         let mut state = self.state.lock();
         state.wanted.remove(name);
-        if found.is_none() {
-            state.removed.entry(name.to_owned()).or_insert(now);
-        }
+        state.reads.retain(|_, it| now.duration_since(it.at) < EXISTENCE);
         state.reads.insert(name.to_owned(), Read { at: now, found, purpose });
     }
 
-    /// The cache shows that a node is there, or not any more.
-    pub(crate) fn changed(&self, name: &str, fact: Option<&NodeFact>, now: Timestamp) {
+    /// The cache shows that a node is there, or not any more. Nodes are declared lost after `after`.
+    pub(crate) fn changed(&self, name: &str, fact: Option<&NodeFact>, after: SignedDuration, now: Timestamp) {
         let mut state = self.state.lock();
         match fact {
-            None => drop(state.removed.insert(name.to_owned(), now)),
+            None => {
+                let until = now.checked_add(after.saturating_add(REMOVED)).unwrap_or(Timestamp::MAX);
+                state.removed.retain(|_, until| now < *until);
+                state.removed.insert(name.to_owned(), until);
+            }
             Some(fact) => {
                 state.removed.remove(name);
                 if !fact.is_down() {
@@ -205,17 +224,49 @@ mod tests {
         assert!(nodes.want("a", Purpose::Lost, at(11)));
         nodes.give_up("a");
         assert!(nodes.want("a", Purpose::Lost, at(12)));
+        nodes.forget_wanted();
+        assert!(nodes.want("a", Purpose::Lost, at(12)), "the queue was emptied");
     }
 
     #[test]
     fn nodes_that_were_removed_lately_count_as_down() {
         let (nodes, minute) = (Nodes::default(), SignedDuration::from_mins(1));
-        nodes.changed("a", None, at(0));
-        nodes.read("b", None, Purpose::Exists, at(0));
-        nodes.changed("c", None, at(0));
-        nodes.changed("c", Some(&NodeFact::default()), at(1));
-        let count = |second| nodes.admit("a", (1, 4), minute, at(second)).1;
+        nodes.changed("a", None, minute, at(0));
+        nodes.changed("b", None, minute, at(0));
+        nodes.changed("c", None, minute, at(0));
+        nodes.changed("c", Some(&NodeFact::default()), minute, at(1));
+        let count = |second| nodes.admit("a", false, (1, 4), at(second)).1;
         assert_eq!(count(10), NodeCount { down: 3, all: 6 });
+        assert!(nodes.was_removed("b", at(11 * 60 - 1)) && !nodes.was_removed("b", at(11 * 60)));
         assert_eq!(count(11 * 60), NodeCount { down: 1, all: 4 });
+    }
+
+    #[test]
+    fn names_that_the_cache_never_had_neither_count_nor_wait() {
+        let (nodes, minute) = (Nodes::default(), SignedDuration::from_mins(1));
+        for number in 0..100 {
+            nodes.read(&format!("invented-{number}"), None, Purpose::Lost, at(0));
+        }
+        assert_eq!(nodes.admit("a", true, (1, 9), at(1)), (Admission::Now, NodeCount { down: 1, all: 9 }));
+        // In a disruption of real nodes they take nobody's time.
+        nodes.changed("gone", None, minute, at(2));
+        let ask = |name: &str, is_cached| nodes.admit(name, is_cached, (6, 8), at(2)).0;
+        assert_eq!(ask("a", true), Admission::Held(at(302)));
+        for number in 0..100 {
+            assert_eq!(ask(&format!("invented-{number}"), false), Admission::Now);
+        }
+        assert_eq!(ask("gone", false), Admission::Held(at(332)), "the cache had it");
+        assert_eq!(ask("b", true), Admission::Held(at(362)));
+    }
+
+    #[test]
+    fn what_is_remembered_of_nodes_expires_without_a_question() {
+        let (nodes, minute) = (Nodes::default(), SignedDuration::from_mins(1));
+        for second in 0..10_000 {
+            nodes.read(&format!("invented-{second}"), None, Purpose::Exists, at(second));
+            nodes.changed(&format!("node-{second}"), None, minute, at(second));
+        }
+        let state = nodes.state.lock();
+        assert_eq!((state.reads.len(), state.removed.len(), state.wanted.len()), (60, 660, 0));
     }
 }

@@ -310,7 +310,7 @@ impl Grove {
         // Last: this calls a backend, which may be anybody's.
         if let Some(left) = old.filter(|_| new.is_none()).and_then(|old| self.left_by(old)) {
             // Nobody takes them while another operator leads: that one clears away.
-            let _ = self.leftovers.try_send(left);
+            let _ = self.leftovers.send(gang.metadata.namespace.as_deref().unwrap_or_default(), left);
         }
     }
 }

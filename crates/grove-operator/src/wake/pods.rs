@@ -9,6 +9,7 @@ use grove_plan::{
     layout::{count, spec_minimum},
     rollout,
 };
+use k8s_openapi::jiff::SignedDuration;
 
 use crate::{
     controllers::{Grove, uid},
@@ -22,6 +23,7 @@ impl Grove {
         if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
             return;
         }
+        self.forget_node_without_pods(old, new);
         let clique = Key::new(pod.namespace(), pod.clique.clone());
         let gang = Key::new(pod.namespace(), pod.fact.gang.clone());
         let set = Key::new(pod.namespace(), pod.set.clone());
@@ -75,6 +77,14 @@ impl Grove {
         }
         if self.tally(&clique).scheduled >= spec_minimum(&clique.spec).max(1) {
             self.memory.note_scheduled(id, true);
+        }
+    }
+
+    /// What was read of a node is forgotten with the last pod there: its name may be one that a tenant invented.
+    fn forget_node_without_pods(&self, old: Option<&Arc<PodView>>, new: Option<&Arc<PodView>>) {
+        let Some(node) = old.map(|it| it.fact.node.as_str()).filter(|it| !it.is_empty()) else { return };
+        if new.is_none() && self.seen.pods_by_node.count(node) == 0 {
+            self.memory.nodes.forget(node);
         }
     }
 
@@ -132,7 +142,8 @@ impl Grove {
         if old.is_some_and(|old| new.is_some_and(|new| old.fact == new.fact)) {
             return;
         }
-        self.memory.nodes.changed(name, new.map(|it| &it.fact), self.now());
+        let after = self.node_loss.map_or(SignedDuration::ZERO, |it| it.after);
+        self.memory.nodes.changed(name, new.map(|it| &it.fact), after, self.now());
         self.wake_cliques_on(name);
     }
 }

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use grove_apiserver::Action;
+use grove_plan::node_loss::Patience;
 use http::Method;
+use k8s_openapi::jiff::SignedDuration;
+use serde_json::json;
 
 use crate::{
     node_loss::{PATIENCE, host, nodes, running, set, wait},
@@ -10,6 +14,7 @@ use crate::{
     world::World,
 };
 
+const EVIL: &str = "evil";
 const HOUR: Duration = Duration::from_hours(1);
 const FOR_EVER: Duration = Duration::from_hours(9_999);
 
@@ -42,6 +47,22 @@ async fn pods_on_nodes_that_a_stalled_watch_does_not_show_stay() {
         world.settle().await;
         assert_eq!((nodes(&world), created(&world)), (before, made), "after {hold:?}");
     }
+}
+
+/// Not even where it happens to be right.
+#[tokio::test(start_paused = true)]
+async fn a_cache_that_heard_nothing_for_long_decides_nothing() {
+    let mut world = running(6, 2, set()).await;
+    let (before, node) = (nodes(&world), host(&world));
+    world.kill();
+    world.node_loss = Some(Patience { after: SignedDuration::from_mins(10), ..PATIENCE });
+    world.taint(&node, "node.kubernetes.io/unreachable");
+    world.delay = |method, path| if watches_nodes(method, path) { FOR_EVER } else { Duration::ZERO };
+    world.start();
+    world.settle().await;
+    tokio::time::sleep(HOUR).await;
+    world.settle().await;
+    assert_eq!(nodes(&world), before);
 }
 
 /// Of a node in trouble too: what the cache says of it is old.
@@ -117,4 +138,42 @@ async fn many_nodes_at_once_are_lost_one_by_one() {
     }
     assert_eq!(times.len(), 3, "all are lost in the end: {times:?}");
     assert!(times.windows(2).all(|it| it[1] - it[0] >= 25), "one after the other: {times:?}");
+}
+
+/// `spec.nodeName` is free text: a tenant has pods on nodes that never were, and they do not end. A real node of another tenant is
+/// lost as if they were not there, also when its pods come to a node that was deleted.
+#[tokio::test(start_paused = true)]
+async fn invented_nodes_delay_nobody() {
+    for is_deleted in [false, true] {
+        let mut world = running(5, 3, set()).await;
+        let (before, node) = (nodes(&world), host(&world));
+        let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": EVIL } });
+        world.write("namespaces", "", "", None, Action::Create(namespace)).unwrap();
+        let mut own = set();
+        own["metadata"]["namespace"] = EVIL.into();
+        world.write(SETS, EVIL, "", None, Action::Create(own)).unwrap();
+        world.settle().await;
+        let pods = world.server.store().list("pods", Some(EVIL));
+        let pod = pods.iter().find(|it| it.name().starts_with("w-0-a")).unwrap().value().clone();
+        for number in 0..40 {
+            let mut pod = pod.clone();
+            pod["metadata"] = json!({
+                "name": format!("invented-{number}"), "namespace": EVIL, "labels": pod["metadata"]["labels"],
+                "ownerReferences": pod["metadata"]["ownerReferences"], "finalizers": ["evil.io/stays"],
+            });
+            pod["spec"]["nodeName"] = format!("fake-{number}").into();
+            world.write("pods", EVIL, "", None, Action::Create(pod)).unwrap();
+        }
+        // The names are read, noted, and due.
+        wait(&world, 120).await;
+        assert_eq!(nodes(&world), before);
+        if is_deleted {
+            world.unplug(&node);
+        } else {
+            world.silence(&node);
+        }
+        wait(&world, 70).await;
+        let replaced = nodes(&world).values().filter(|uid| before.values().all(|it| it != *uid)).count();
+        assert_eq!(replaced, 1, "deleted: {is_deleted}");
+    }
 }

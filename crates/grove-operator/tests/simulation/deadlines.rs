@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use grove_apiserver::{Fault, WriteRequest};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -62,4 +63,55 @@ async fn many_pods_are_created_by_several_reconciles() {
         world.simulate();
     }
     assert_eq!((created(&world), indices(&world).len()), (40, 40));
+}
+
+/// The operator never hears of a change of a pod: it has to ask.
+fn is_pod_watch(method: &Method, path: &str) -> bool {
+    method == Method::GET && path.starts_with("/api/v1/pods?") && path.contains("watch=true")
+}
+
+const NEVER: Duration = Duration::from_hours(9_999);
+
+/// Has `fault` decide about the pods that are created, by their number.
+fn fail_creations(world: &World, fault: fn(usize) -> Fault) {
+    let mut number = 0;
+    world.server.before_write(move |write: &WriteRequest| {
+        if write.verb() != "create" || write.resource.id() != "pods" {
+            return Fault::None;
+        }
+        number += 1;
+        fault(number)
+    });
+}
+
+/// Nothing waits for the answer any more when it is lost.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_lost_after_the_deadline_is_no_second_pod() {
+    let mut world = World::new(3);
+    world.delay = |method, path| match (is_pod_watch(method, path), is_pod_creation(method, path)) {
+        (true, _) => NEVER,
+        (_, true) => Duration::from_secs(150),
+        _ => Duration::ZERO,
+    };
+    world.start();
+    fail_creations(&world, |number| if number == 1 { Fault::Lose } else { Fault::None });
+    world.create(SETS, one_clique(1));
+    tokio::time::sleep(Duration::from_mins(15)).await;
+    assert_eq!((created(&world), indices(&world).len()), (1, 1), "{:?}", indices(&world));
+}
+
+/// The first error of a batch is a refusal, and says nothing of the others.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_lost_beside_a_refusal_is_no_second_pod() {
+    let mut world = World::new(4);
+    world.delay = |method, path| if is_pod_watch(method, path) { NEVER } else { Duration::ZERO };
+    world.start();
+    fail_creations(&world, |number| match number {
+        2 => Fault::refuse(403, "Forbidden", "a policy of the cluster refuses it"),
+        3 => Fault::Lose,
+        _ => Fault::None,
+    });
+    world.create(SETS, one_clique(3));
+    tokio::time::sleep(Duration::from_mins(15)).await;
+    assert_eq!((created(&world), indices(&world).len()), (3, 3), "{:?}", indices(&world));
 }

@@ -26,6 +26,7 @@ mod hosts;
 mod hyper_nodes;
 mod kills;
 mod metrics;
+mod neighbours;
 mod node_loss;
 mod passed_over;
 mod paused;

@@ -68,6 +68,28 @@ async fn a_set_beyond_the_cap_gets_no_more_than_the_cap() {
     assert_eq!(world.names(CLIQUES).len(), 80);
 }
 
+/// Each replica is small enough for admission, ten of them are, and `/scale` asks no webhook while no operator answers.
+#[tokio::test(start_paused = true)]
+async fn a_set_of_large_templates_is_scaled_to_no_more_bytes_than_the_cap() {
+    let mut world = World::new(1);
+    world.caps = Caps { bytes: 700_000, ..Caps::default() };
+    world.start();
+    let mut set = wide(10, 1);
+    let variable = json!({ "name": "LARGE", "value": "x".repeat(10_000) });
+    set["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["env"] = json!([variable]);
+    world.create(SETS, set);
+    world.settle().await;
+    assert_eq!((world.names(CLIQUES).len(), said(&world, "big")), (10, None));
+
+    world.patch(SETS, "big", json!({ "spec": { "replicas": 10_000 } }));
+    world.settle().await;
+    let count = world.names(CLIQUES).len();
+    assert!((60..70).contains(&count), "{count} PodCliques");
+    let words = said(&world, "big").unwrap();
+    assert!(words.starts_with(&format!("{count} of 10000 PodCliques are created")), "{words}");
+    assert!(words.contains("and its PodCliques 700000 bytes (these would have 11"), "{words}");
+}
+
 /// Seven PodCliques in a replica of the set, three of which are its base.
 #[tokio::test(start_paused = true)]
 async fn a_group_that_is_scaled_beyond_the_cap_gets_more_when_another_is_scaled_in() {

@@ -51,7 +51,7 @@ fn lowest_indices_come_first_and_parts_are_whole() {
         set.spec.replicas = replicas;
         let group = group(&set, 0, scaled);
         let live = BTreeMap::from([("inf-0-pd", &group)]);
-        let caps = Caps { cliques, groups };
+        let caps = Caps { cliques, groups, ..Caps::default() };
         let allotment = Allotment::within(caps, &set, &live, Existing::default);
         assert_eq!(parts(&allotment, &set, &live), want, "{replicas} {scaled} {caps:?}");
         assert_eq!(allotment.message(&set).is_some(), allotment.is_over());
@@ -85,17 +85,47 @@ fn what_exists_stays_and_counts() {
         (&of_last, 6, "0: 2:"),
         (&of_last, 10, "0:1,2 2:"),
     ] {
-        let caps = Caps { cliques: cap, groups: 99 };
+        let caps = Caps { cliques: cap, groups: 99, ..Caps::default() };
         let allotment = Allotment::within(caps, &set, &live, || Existing::of(existing, []));
         assert_eq!(parts(&allotment, &set, &live), want, "{cap}");
     }
-    let allotment =
-        Allotment::within(Caps { cliques: 14, groups: 99 }, &set, &live, || Existing::of(&of_first, []));
+    let caps = Caps { cliques: 14, groups: 99, ..Caps::default() };
+    let allotment = Allotment::within(caps, &set, &live, || Existing::of(&of_first, []));
     assert_eq!(
         allotment.message(&set).unwrap(),
         "14 of 33 PodCliques are created, nothing from replica 2 of PodCliqueScalingGroup inf-1-pd on: a set may have at most 14 \
          PodCliques and 99 PodCliqueScalingGroups. Lower replicas of the set or of its scaling groups, or split the set"
     );
+}
+
+/// Bytes count as PodCliques do: by parts, in the same order, and what exists first.
+#[test]
+fn bytes_of_pod_cliques_have_a_cap() {
+    let mut set = set(INF);
+    set.spec.replicas = 3;
+    let CliqueBytes { base, members } = CliqueBytes::of(&set.spec.template);
+    let (member, live) = (members[0], Groups::new());
+    let of_last = cliques(&set, 2, &[]);
+    for (existing, bytes, want) in [
+        (&[][..], base - 1, ""),
+        (&[], base, "0:"),
+        (&[], base + 2 * member, "0:1,2"),
+        (&[], 2 * base + 3 * member, "0:1,2 1:1"),
+        (&[], 3 * base + 6 * member - 1, "0:1,2 1:1,2 2:1"),
+        (&[], 3 * base + 6 * member, "0:1,2 1:1,2 2:1,2"),
+        (&of_last, 2 * base - 1, "2:"),
+        (&of_last, 0, "2:"),
+        (&of_last, 2 * base + member, "0:1 2:"),
+    ] {
+        let caps = Caps { bytes, ..Caps::default() };
+        let allotment = Allotment::within(caps, &set, &live, || Existing::of(existing, []));
+        assert_eq!(parts(&allotment, &set, &live), want, "{bytes}");
+        let config = &set.spec.template.scaling_groups[0];
+        assert_eq!(Allotment::is_certain(caps, &set, config, 3), !allotment.is_over());
+        let words = allotment.message(&set).unwrap_or_default();
+        let said = format!("and its PodCliques {bytes} bytes (these would have {})", 3 * base + 6 * member);
+        assert_eq!(words.contains(&said), allotment.is_over(), "{words}");
+    }
 }
 
 /// The caps themselves, without a loop over all that is asked for: this would never end.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use grove_api::size::clique_bytes;
 use grove_plan::{
     allotment::Caps,
     children::{Action, Batch, Child, ChildPlan, Kind},
@@ -40,6 +41,23 @@ fn no_more_than_the_cap_is_created_and_nothing_is_half_there() {
     world.settle();
     assert!(!world.allotment().is_over());
     assert_eq!(world.cliques().count(), 14);
+}
+
+/// Ten replicas are admitted, and then the set is scaled: the planner is what holds.
+#[test]
+fn no_more_bytes_than_the_cap_are_created() {
+    let mut world = world(10, 10_000);
+    let each = clique_bytes(&world.set.spec.template);
+    world.caps.bytes = 12 * each;
+    world.settle();
+    assert!(!world.allotment().is_over());
+    world.set.spec.replicas = 10_000;
+    world.settle();
+    assert!(world.allotment().is_over());
+    assert_eq!(world.cliques().count(), 12 * 7, "twelve whole replicas");
+    scale(&mut world, "inf-0-pd", 99);
+    world.settle();
+    assert_eq!(world.cliques().count(), 12 * 7, "nor by a group");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Kubernetes Events, off the hot path: whoever publishes one never waits and never fails.
 //!
-//! Decides which Events are worth posting: not the same one again within ten minutes, and none at the price of waiting.
+//! Decides which Events are worth posting: not the same one again within ten minutes, and none at the price of waiting. Namespaces
+//! take turns, so that a tenant with thousands of Events silences no other one.
 
 mod repeats;
 #[cfg(test)]
@@ -10,10 +11,10 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
+use crate::channel::{Receiver, Sender, channel};
 use crate::metrics::EventMetrics;
 use crate::throttle::Lane;
 use crate::writer::Writer;
@@ -40,7 +41,7 @@ pub enum EventKind {
 /// Publishes Events. Clones share one task that posts them.
 #[derive(Clone, Debug)]
 pub struct Events {
-    queue: Option<mpsc::Sender<Story>>,
+    queue: Option<Sender<Story>>,
     metrics: EventMetrics,
 }
 
@@ -79,7 +80,7 @@ impl Events {
         stop: CancellationToken,
         metrics: EventMetrics,
     ) -> Self {
-        let (queue, stories) = mpsc::channel(WAITING);
+        let (queue, stories) = channel(WAITING);
         let publisher = Publisher {
             writer: writer.in_lane(Lane::Event),
             reporting_controller,
@@ -106,7 +107,9 @@ impl Events {
         note: String,
     ) {
         let Some(queue) = &self.queue else { return };
-        if queue.try_send(Story { regarding, kind, reason, action, note: cut(note, LONGEST_NOTE) }).is_err() {
+        let namespace = regarding.namespace.clone().unwrap_or_default();
+        let story = Story { regarding, kind, reason, action, note: cut(note, LONGEST_NOTE) };
+        if !queue.send(&namespace, story) {
             self.metrics.dropped.inc();
         }
     }
@@ -122,7 +125,7 @@ struct Publisher {
 }
 
 impl Publisher {
-    async fn run(mut self, mut stories: mpsc::Receiver<Story>) {
+    async fn run(mut self, mut stories: Receiver<Story>) {
         while let Some(story) = stories.recv().await {
             let print = Repeats::print(story.regarding.uid.as_deref(), story.reason, &story.note);
             if self.repeats.is_repeat(print) {

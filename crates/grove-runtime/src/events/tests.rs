@@ -1,6 +1,7 @@
 //! What is posted, what is not, and that publishing never waits.
 
 use serde_json::json;
+use tokio::sync::mpsc;
 
 use super::*;
 use crate::mock::{self, Call};
@@ -95,6 +96,25 @@ async fn too_many_are_dropped_and_nobody_waits() {
     assert_eq!(metrics.dropped.get(), 5);
     stuck.answer(&json!({"metadata": {}}));
     assert_eq!(calls.recv().await.unwrap().body["regarding"]["uid"], "0", "in order");
+}
+
+#[tokio::test]
+async fn a_namespace_with_thousands_of_events_silences_no_other() {
+    let (events, mut calls, metrics, _stop) = start();
+    tell(&events, "first", "a");
+    let stuck = calls.recv().await.unwrap();
+    for n in 0..2 * WAITING {
+        tell(&events, &n.to_string(), "a");
+    }
+    let regarding = ObjectReference { namespace: Some("other".into()), ..about("victim") };
+    events.publish(regarding, EventKind::Warning, "Failed", "Create", "a".into());
+    assert_eq!(metrics.dropped.get(), 1 + WAITING as u64);
+    stuck.answer(&json!({"metadata": {}}));
+    for want in ["0", "victim"] {
+        let call = calls.recv().await.unwrap();
+        assert_eq!(call.body["regarding"]["uid"], want);
+        call.answer(&json!({"metadata": {}}));
+    }
 }
 
 #[tokio::test]

@@ -60,6 +60,51 @@ async fn a_promoted_key_keeps_one_place() {
     assert!(queue.is_idle());
 }
 
+/// Keys that take long occupy all workers but one.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_does_not_get_the_last_worker() {
+    let queue = queue();
+    queue.set_workers(3);
+    (0..4).for_each(|number| queue.add(("a", number)));
+    let next = || tokio::time::timeout(Duration::from_secs(1), queue.next());
+    assert_eq!((next().await, next().await), (Ok(Some(("a", 0))), Ok(Some(("a", 1)))));
+    assert!(next().await.is_err(), "the last worker waits for another namespace");
+    queue.add(("b", 0));
+    assert_eq!(next().await, Ok(Some(("b", 0))));
+    queue.done(&("b", 0));
+    assert!(next().await.is_err());
+    queue.done(&("a", 0));
+    assert_eq!(next().await, Ok(Some(("a", 2))));
+    // Cluster scope is nobody's: its keys may take all.
+    (0..3).for_each(|number| queue.add(("", number)));
+    for number in 0..3 {
+        assert_eq!(next().await, Ok(Some(("", number))));
+    }
+    // With a single worker nothing is kept back, and a closed queue forgets who ran.
+    queue.close();
+    queue.open();
+    queue.set_workers(1);
+    queue.add(("a", 7));
+    assert_eq!(next().await, Ok(Some(("a", 7))));
+}
+
+/// A worker that waits learns that a namespace may have one more.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_run_wakes_a_worker_that_waits() {
+    let queue = queue();
+    queue.set_workers(3);
+    (0..3).for_each(|number| queue.add(("a", number)));
+    assert_eq!((queue.next().await, queue.next().await), (Some(("a", 0)), Some(("a", 1))));
+    let waiting = tokio::spawn({
+        let queue = queue.clone();
+        async move { tokio::time::timeout(Duration::from_secs(1), queue.next()).await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!waiting.is_finished());
+    queue.done(&("a", 1));
+    assert_eq!(waiting.await.unwrap(), Ok(Some(("a", 2))));
+}
+
 /// Events that never end leave one of sixteen keys to background work.
 #[tokio::test(start_paused = true)]
 async fn background_work_is_not_starved() {

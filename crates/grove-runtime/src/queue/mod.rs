@@ -2,7 +2,8 @@
 //!
 //! A key waits at most once and never runs twice at the same time; what is added while it runs makes it run again
 //! afterwards. Fresh events go before background work (start-up, resync), but for every 16th key. Within each of the two,
-//! namespaces take turns, so that a tenant with thousands of keys does not delay another one. Failures come back with growing
+//! namespaces take turns, so that a tenant with thousands of keys does not delay another one; and a namespace gets all workers but
+//! one, so that neither do a few keys that take long. Failures come back with growing
 //! delays. The order is the decision of `state`; this module adds the clock, the waiting and the metrics.
 //!
 //! A closed queue keeps nothing. That is how a follower saves work and memory: its queues are closed, and when it begins to
@@ -82,6 +83,12 @@ impl<T: QueueKey> Queue<T> {
         Self { shared: Arc::new(Shared { name, state, wake: Notify::new(), aborted, metrics }) }
     }
 
+    /// So many workers take keys from now on. Where there are several, no namespace gets all of them.
+    pub(crate) fn set_workers(&self, workers: usize) {
+        self.shared.state.lock().set_workers(workers);
+        self.shared.metrics.workers(workers);
+    }
+
     /// Queues `key` because of a fresh event.
     pub fn add(&self, key: T) {
         self.enqueue(key, Lane::Fresh);
@@ -149,7 +156,7 @@ impl<T: QueueKey> Queue<T> {
         self.shared.metrics.worked.observe(run.started.elapsed().as_secs_f64());
         self.report_depth(&state);
         drop(state);
-        if run.again {
+        if run.wakes {
             self.shared.wake.notify_one();
         }
     }

@@ -35,7 +35,8 @@ pub(super) struct Added {
 /// A run that ended.
 pub(super) struct Run {
     pub(super) started: Instant,
-    pub(super) again: bool,
+    /// Whether a key may be taken that could not before.
+    pub(super) wakes: bool,
 }
 
 pub(super) struct State<T> {
@@ -47,6 +48,10 @@ pub(super) struct State<T> {
     delays: BTreeMap<(Instant, u64), T>,
     delayed: BTreeMap<T, (Instant, u64)>,
     failures: BTreeMap<T, u32>,
+    /// How many keys of a namespace may run at a time. Not of cluster scope: it is not a tenant's.
+    most_running: usize,
+    /// Namespaces of which keys run, and how many.
+    running: BTreeMap<String, usize>,
     next_number: u64,
     closed: bool,
 }
@@ -61,6 +66,8 @@ impl<T> Default for State<T> {
             delays: BTreeMap::new(),
             delayed: BTreeMap::new(),
             failures: BTreeMap::new(),
+            most_running: usize::MAX,
+            running: BTreeMap::new(),
             next_number: 0,
             closed: false,
         }
@@ -68,6 +75,11 @@ impl<T> Default for State<T> {
 }
 
 impl<T: QueueKey> State<T> {
+    /// So many workers take keys: a namespace gets all but one of them, so that another one is served at once.
+    pub(super) fn set_workers(&mut self, workers: usize) {
+        self.most_running = if workers > 1 { workers - 1 } else { usize::MAX };
+    }
+
     pub(super) fn add(&mut self, key: T, lane: Lane, now: Instant) -> Added {
         if self.closed {
             return Added { counts: false, waits: false };
@@ -93,14 +105,19 @@ impl<T: QueueKey> State<T> {
         }
     }
 
-    /// Takes the key that is first in order.
+    /// Takes the key that is first in order, of those whose namespace may have one more worker.
     pub(super) fn take(&mut self, now: Instant) -> Option<(T, Instant)> {
+        let Self { running, most_running, fresh, background, .. } = self;
+        let may_run = |it: &str| running.get(it).is_none_or(|count| count < most_running);
         let key = if self.takes % BACKGROUND_SHARE == BACKGROUND_SHARE - 1 {
-            self.background.pop().or_else(|| self.fresh.pop())
+            background.pop_of(may_run).or_else(|| fresh.pop_of(may_run))
         } else {
-            self.fresh.pop().or_else(|| self.background.pop())
+            fresh.pop_of(may_run).or_else(|| background.pop_of(may_run))
         }?;
         self.takes = self.takes.wrapping_add(1);
+        if !key.namespace().is_empty() {
+            *self.running.entry(key.namespace().to_owned()).or_default() += 1;
+        }
         let place = self.places.insert(key.clone(), Place::Running { started: now, again: None });
         let since = match place {
             Some(Place::Waiting { since, .. }) => since,
@@ -113,11 +130,23 @@ impl<T: QueueKey> State<T> {
     pub(super) fn done(&mut self, key: &T) -> Option<Run> {
         let &Place::Running { started, again } = self.places.get(key)? else { return None };
         let again = again.filter(|_| !self.closed);
+        let frees = self.end_run(key.namespace());
         match again {
             Some((lane, since)) => self.wait(key.clone(), lane, since),
             None => drop(self.places.remove(key)),
         }
-        Some(Run { started, again: again.is_some() })
+        Some(Run { started, wakes: again.is_some() || frees })
+    }
+
+    /// One key of a namespace less runs. Whether another one may be taken that could not before.
+    fn end_run(&mut self, namespace: &str) -> bool {
+        let Some(count) = self.running.get_mut(namespace) else { return false };
+        let was_full = *count >= self.most_running;
+        *count -= 1;
+        if *count == 0 {
+            self.running.remove(namespace);
+        }
+        was_full && self.waiting() > 0
     }
 
     /// Adds `key` at `when`. Says whether this is now the first delay to end.
@@ -181,6 +210,7 @@ impl<T: QueueKey> State<T> {
     pub(super) fn open(&mut self) {
         self.closed = false;
         self.places.clear();
+        self.running.clear();
     }
 
     pub(super) fn is_closed(&self) -> bool {

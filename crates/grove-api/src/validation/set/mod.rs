@@ -16,6 +16,8 @@ mod topology;
 mod totals;
 mod update;
 
+pub use totals::too_many_bytes;
+
 use std::collections::BTreeMap;
 
 use super::{Environment, Verdict, kubernetes};

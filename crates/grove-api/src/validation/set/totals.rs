@@ -55,12 +55,17 @@ pub(super) fn check_growth(subject: &Subject<'_>, old: Option<&PodCliqueSet>, ve
     let bytes = clique_bytes(&set.spec.template);
     let bytes_before = old.map(|it| clique_bytes(&it.spec.template));
     if let Some(total) = is_over(bytes, bytes_before, MAX_POD_CLIQUE_BYTES_PER_SET) {
-        let detail = format!(
-            "the PodCliques of a set may have at most {MAX_POD_CLIQUE_BYTES_PER_SET} bytes: lower replicas, or make pod \
-             templates smaller (there would be {total}, {bytes} in each replica)"
-        );
-        verdict.errors.push(Error::invalid(path(), set.spec.replicas, detail));
+        verdict.errors.push(too_many_bytes(set.spec.replicas.into(), total, bytes));
     }
+}
+
+/// A set of so many replicas whose PodCliques would have `total` bytes, `each` in each replica.
+pub fn too_many_bytes(replicas: i64, total: u64, each: u64) -> Error {
+    let detail = format!(
+        "the PodCliques of a set may have at most {MAX_POD_CLIQUE_BYTES_PER_SET} bytes: lower replicas, or make pod templates \
+         smaller (there would be {total}, {each} in each replica)"
+    );
+    Error::invalid(Path::of(&["spec", "replicas"]), replicas, detail)
 }
 
 /// Autoscalers may make the set larger than it may be: what is beyond is not created.

@@ -1,7 +1,7 @@
 //! Finalizers: objects of the tenant that do not end, or end in an unusual way.
 
 use anyhow::Result;
-use grove_api::constants::finalizers;
+use grove_api::constants::{finalizers, labels};
 use serde_json::json;
 
 use super::{
@@ -46,6 +46,7 @@ pub(super) fn table() -> Vec<Attack> {
         attack("a held Service of the victim's set, deleted", SERVICE, |victim| {
             held(victim, "Service", "web-0")
         }),
+        attack("held pods on a hundred nodes that were never there", FRONT, invented_nodes),
         attack("a held group of the victim's gang, deleted", BASE_GANG, |victim| {
             held(victim, "PodGroup", "")
         }),
@@ -80,6 +81,25 @@ fn all_of_ours() -> Vec<Act> {
         finalizers::TOPOLOGY_PROTECTION,
     ]);
     vec![Act::create(Who::Editor, set.clone()), Act::delete(Who::Editor, set)]
+}
+
+/// Pods of the tenant's own clique that are bound to invented nodes, and do not end.
+fn invented_nodes(victim: &Victim) -> Result<Vec<Act>> {
+    let copy = victim.copy("Pod", "web-0-front", Owned::No)?;
+    let mut acts = own_until(json!({}));
+    for number in 0..100 {
+        let (mut pod, name) = (copy.clone(), format!("invented-{number}"));
+        pod["metadata"]["name"] = name.as_str().into();
+        pod["metadata"]["finalizers"] = json!([HOLD]);
+        pod["metadata"]["labels"][labels::POD_CLIQUE] = "own-0-front".into();
+        pod["metadata"]["labels"][labels::PART_OF] = "own".into();
+        pod["metadata"]["labels"][labels::POD_GANG] = "own-0".into();
+        pod["spec"]["nodeName"] = format!("fake-{number}").into();
+        acts.push(Act::create(Who::Owner, pod));
+        let clique = named(GROVE, "PodClique", "own-0-front");
+        acts.push(Act::adopt(Who::Owner, named("v1", "Pod", &name), clique));
+    }
+    Ok(acts)
 }
 
 /// A copy that names the victim's owner, cannot end, and is deleted.

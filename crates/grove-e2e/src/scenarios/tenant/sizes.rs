@@ -91,6 +91,16 @@ pub(super) fn table() -> Vec<Attack> {
             set["spec"]["replicas"] = 10.into();
             Ok(vec![Act::create(Who::Editor, set).any()])
         }),
+        attack("a template of half a megabyte, ten times, scaled to 10,000", FRONT, |_| {
+            let mut set = cliques(1, 1, 500_000);
+            set["spec"]["replicas"] = 10.into();
+            let beyond = Act::scale(Who::Editor, GROVE, "PodCliqueSet", "own", 10_000).refused();
+            Ok(vec![
+                Act::create(Who::Editor, set),
+                Act::until(named(GROVE, "PodClique", "own-9-role0")),
+                beyond,
+            ])
+        }),
         attack("64 cliques of 16 kilobytes", FRONT, |_| {
             Ok(vec![Act::create(Who::Editor, cliques(64, 1, 16_000)).any()])
         }),

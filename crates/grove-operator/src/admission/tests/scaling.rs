@@ -122,13 +122,21 @@ fn what_does_not_scale_passes() {
 /// The cap holds for the whole set, and only for what grows.
 #[test]
 fn a_group_cannot_be_scaled_beyond_what_its_set_may_have() {
-    let set = ScaledSet { name: "web".to_owned(), others: 9_000, minimum: 1, members: 2 };
-    let judged = |from, to| {
+    let set = ScaledSet {
+        name: "web".to_owned(),
+        others: 9_000,
+        other_bytes: 0,
+        minimum: 1,
+        members: 2,
+        member_bytes: 1,
+    };
+    let judged_in = |set: &ScaledSet, from, to| {
         let mut request = change(from, to, true);
         "web-0-pd".clone_into(&mut request.name);
         let scaled = Scaled { set: Some(set.clone()), ..Scaled::default() };
         judge(webhooks::GROUP_VALIDATING.path, &request, &Snapshot { scaled, ..Snapshot::default() })
     };
+    let judged = |from, to| judged_in(&set, from, to);
     assert_eq!(judged(2, 501), Verdict::allowed());
     let verdict = judged(2, 502);
     assert!(
@@ -139,4 +147,29 @@ fn a_group_cannot_be_scaled_beyond_what_its_set_may_have() {
     );
     assert_eq!(judged(700, 600), Verdict::allowed(), "it may become smaller");
     assert!(judged(2, u32::MAX).denial.is_some());
+    // Bytes have a cap of their own.
+    let large = ScaledSet { others: 1, other_bytes: 62 << 20, member_bytes: 1 << 20, ..set.clone() };
+    assert_eq!(judged_in(&large, 2, 3), Verdict::allowed());
+    let verdict = judged_in(&large, 2, 4);
+    let words = "set web would have PodCliques of 68157440 bytes, and may have 67108864: scale";
+    assert!(message(&verdict).contains(words), "{verdict:?}");
+    assert_eq!(judged_in(&large, 9, 8), Verdict::allowed(), "it may become smaller");
+}
+
+/// The API server asks with a Scale, which has no template: that is known.
+#[test]
+fn a_set_cannot_be_scaled_beyond_the_bytes_that_it_may_have() {
+    let judged = |from, to| {
+        let scaled = Scaled { replica_bytes: Some(1 << 20), ..Scaled::default() };
+        let snapshot = Snapshot { scaled, ..Snapshot::default() };
+        judge(webhooks::SET_SCALE.path, &change(from, to, true), &snapshot)
+    };
+    assert_eq!(judged(10, 64), Verdict::allowed());
+    let words =
+        "spec.replicas: Invalid value: 10000: the PodCliques of a set may have at most 67108864 bytes";
+    assert!(message(&judged(10, 10_000)).contains(words), "{:?}", judged(10, 10_000));
+    assert_eq!(judged(100, 99), Verdict::allowed(), "it may become smaller");
+    // A Scale is judged there and not where whole sets are.
+    let verdict = judge(webhooks::SET_VALIDATING.path, &change(1, 2, true), &Snapshot::default());
+    assert_ne!(message(&verdict), "allowed");
 }

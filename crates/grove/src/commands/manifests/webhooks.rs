@@ -6,8 +6,8 @@ use grove_api::constants::{
     GROUP, SCHEDULER_GROUP, VERSION,
     labels::{MANAGED_BY, MANAGED_BY_VALUE},
     webhooks::{
-        AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING,
-        Webhook,
+        AUTHORIZER, CLIQUE_VALIDATING, GROUP_VALIDATING, SET_DEFAULTING, SET_SCALE, SET_VALIDATING,
+        TOPOLOGY_VALIDATING, Webhook,
     },
 };
 use k8s_openapi::ByteString;
@@ -62,7 +62,15 @@ pub(super) fn objects(installation: &Installation) -> io::Result<Vec<Object>> {
     let topologies = vec![rule(WRITE, GROUP, &[VERSION], &["clustertopologybindings"], "Cluster")];
     let mut objects = vec![
         Object::new(Kind::MutatingWebhookConfiguration, &defaulting)?,
-        validating(SET_VALIDATING, "pcs-validating-webhook", sets(), None, installation)?,
+        configuration(
+            SET_VALIDATING,
+            "pcs-validating-webhook",
+            vec![
+                refusing(SET_VALIDATING, sets(), None, installation),
+                advice(SET_SCALE, &["podcliquesets/scale"], installation),
+            ],
+            installation,
+        )?,
         validating(
             TOPOLOGY_VALIDATING,
             "clustertopology-validating-webhook",
@@ -113,29 +121,42 @@ fn validating(
     object_selector: Option<LabelSelector>,
     installation: &Installation,
 ) -> io::Result<Object> {
-    let it = ValidatingWebhook {
+    let it = refusing(webhook, rules, object_selector, installation);
+    configuration(webhook, label, vec![it], installation)
+}
+
+fn refusing(
+    webhook: Webhook,
+    rules: Vec<RuleWithOperations>,
+    object_selector: Option<LabelSelector>,
+    installation: &Installation,
+) -> ValidatingWebhook {
+    ValidatingWebhook {
         failure_policy: Some(FAIL.to_owned()),
         object_selector,
         rules: Some(rules),
         timeout_seconds: Some(TIMEOUT),
         ..asked(webhook, installation)
-    };
-    configuration(webhook, label, it, installation)
+    }
 }
 
-/// A webhook that is asked when somebody changes `replicas`, and never in the way: not of the operator, which writes these
-/// objects all the time and never their replicas, and of nobody while the operator is down.
 fn advising(
     webhook: Webhook,
     label: &str,
     resources: &[&str],
     installation: &Installation,
 ) -> io::Result<Object> {
+    configuration(webhook, label, vec![advice(webhook, resources, installation)], installation)
+}
+
+/// A webhook that is asked when somebody changes `replicas`, and never in the way: not of the operator, which writes these
+/// objects all the time and never their replicas, and of nobody while the operator is down.
+fn advice(webhook: Webhook, resources: &[&str], installation: &Installation) -> ValidatingWebhook {
     let condition = |name: &str, expression: &str| MatchCondition {
         name: name.to_owned(),
         expression: expression.to_owned(),
     };
-    let it = ValidatingWebhook {
+    ValidatingWebhook {
         failure_policy: Some(IGNORE.to_owned()),
         match_conditions: Some(vec![
             condition("replicas-change", SCALED),
@@ -144,8 +165,7 @@ fn advising(
         rules: Some(vec![rule(&["UPDATE"], GROUP, &[VERSION], resources, "Namespaced")]),
         timeout_seconds: Some(ADVICE_TIMEOUT),
         ..asked(webhook, installation)
-    };
-    configuration(webhook, label, it, installation)
+    }
 }
 
 /// What all have in common.
@@ -163,12 +183,12 @@ fn asked(webhook: Webhook, installation: &Installation) -> ValidatingWebhook {
 fn configuration(
     webhook: Webhook,
     label: &str,
-    it: ValidatingWebhook,
+    webhooks: Vec<ValidatingWebhook>,
     installation: &Installation,
 ) -> io::Result<Object> {
     let configuration = ValidatingWebhookConfiguration {
         metadata: named(webhook, label, installation),
-        webhooks: Some(vec![it]),
+        webhooks: Some(webhooks),
     };
     Object::new(Kind::ValidatingWebhookConfiguration, &configuration)
 }
@@ -252,16 +272,15 @@ mod tests {
     /// The operator itself writes cliques and groups: a webhook on them must not hold it up, nor depend on it.
     #[test]
     fn what_the_operator_makes_is_never_held_up() {
-        for configuration in configurations(&Installation::example()) {
-            let webhook = &configuration["webhooks"][0];
+        let all = configurations(&Installation::example());
+        for webhook in all.iter().flat_map(|it| it["webhooks"].as_array().unwrap()) {
             let rules = webhook["rules"].to_string();
-            if !rules.contains("\"podcliques\"") && !rules.contains("podcliquescalinggroups") {
+            if !rules.contains("/scale") {
                 assert_eq!(webhook["failurePolicy"], "Fail");
                 continue;
             }
             assert_eq!(webhook["failurePolicy"], "Ignore");
             assert!(!rules.contains("CREATE") && !rules.contains("status"), "{rules}");
-            assert!(rules.contains("/scale"), "{rules}");
             assert!(
                 webhook["matchConditions"][0]["expression"]
                     .as_str()

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use grove_api::constants::webhooks::SET_VALIDATING;
+
 use super::{
     super::monitoring::DASHBOARD_NAME,
     switches::MANUAL,
@@ -165,7 +167,14 @@ pub(super) fn apply(objects: &mut [Child]) -> io::Result<()> {
             let annotations = format!("(and ({MANUAL}) {value}.annotations)");
             put(&mut found.tree, "metadata/annotations", |_| with(annotations, false))?;
             let authority = format!("(and ({MANUAL}) .Values.webhooks.caBundle)");
-            put(&mut found.tree, "webhooks/0/clientConfig/caBundle", |_| with(authority, true))?;
+            let beside: &[&str] = if name == SET_VALIDATING.configuration {
+                &["webhooks/0/clientConfig/caBundle", "webhooks/1/clientConfig/caBundle"]
+            } else {
+                &["webhooks/0/clientConfig/caBundle"]
+            };
+            for place in beside {
+                put(&mut found.tree, place, |_| with(authority.clone(), true))?;
+            }
             applied += 1;
         }
     }
