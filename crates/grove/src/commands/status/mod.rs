@@ -1,9 +1,10 @@
 //! `grove status`: what runs, what is awaited and why, in plain words.
 //!
 //! `read` asks a cluster once and `follow` again and again; `seen` is the answer. `overview` and `screen` make of it what
-//! is shown, with `reasons` for what is awaited and `countdown` to a restart; `target` leaves what was asked about, and `text`
+//! is shown, with `reasons` for what is awaited, `blocked` and `countdown` to a restart; `target` leaves what was asked about, and `text`
 //! prints it.
 
+mod blocked;
 mod countdown;
 #[cfg(test)]
 pub(super) mod fixture;

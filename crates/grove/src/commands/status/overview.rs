@@ -9,7 +9,8 @@ use kube::ResourceExt;
 use serde::Serialize;
 
 use super::{
-    screen::{Blocked, State, awaited, condition},
+    blocked::Blocked,
+    screen::{State, awaited, condition},
     seen::{Seen, belongs, number, wanted},
 };
 
