@@ -77,9 +77,11 @@ guards-page: build-xtask ## Write the table of docs/guards.md from xtask/guards
 	@$(XTASK) guard-page
 
 .PHONY: lint
-lint: ## Format, clippy, documentation, dependency directions, licences, features, generated files, table of guards, named tests, unsafe code
+lint: ## Format, clippy, production build, documentation, dependency directions, licences, features, generated files, table of guards, named tests, unsafe code
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+# As images are built: without what only the sandbox needs.
+	$(CARGO) check --locked --package grove --no-default-features
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@$(BUILD) --bin xtask --bin grove
 	$(XTASK) tidy

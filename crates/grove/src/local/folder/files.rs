@@ -2,10 +2,7 @@
 //!
 //! A marker is there as long as they are: without it, a file is only replaced if an earlier version wrote it, which wrote no marker.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use super::in_folder;
 
@@ -95,7 +92,7 @@ pub(super) fn mark(folder: &Path) -> io::Result<()> {
 /// Removes what we write, and nothing else: a folder that the user chose may have other files.
 pub(super) fn empty(folder: &Path) -> io::Result<()> {
     for name in TEMPORARY {
-        remove(folder.join(name))?;
+        remove(&folder.join(name))?;
     }
     match fs::remove_dir(folder.join(BIN)) {
         // Other programs may be in it.
@@ -107,12 +104,12 @@ pub(super) fn empty(folder: &Path) -> io::Result<()> {
 
 /// Last of all: without it, nothing may be removed.
 pub(super) fn unmark(folder: &Path) -> io::Result<()> {
-    remove(folder.join(MARKER))
+    remove(&folder.join(MARKER))
 }
 
-fn remove(file: PathBuf) -> io::Result<()> {
-    match fs::remove_file(&file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(in_folder(&file)(error)),
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(in_folder(file)(error)),
         _ => Ok(()),
     }
 }
