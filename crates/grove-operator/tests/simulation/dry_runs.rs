@@ -237,7 +237,7 @@ async fn dry_run_without_an_answer_is_repeated() {
     tokio::time::sleep(Duration::from_secs(100)).await;
     assert!(all_have(&world, "engine:1"), "nothing is replaced before there is an answer");
     STALLED.set(false);
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     world.settle().await;
     assert!(all_have(&world, "engine:2"), "{:?}", serving(&world));
     assert_eq!(condition(&world, "UpdateInProgress"), "False/UpdateEnded");

@@ -133,12 +133,12 @@ async fn a_unit_is_restarted_while_a_changed_template_cannot_be_noted() {
     lose(&world, "w-0-a", 1);
     tokio::time::sleep(Duration::from_secs(50)).await;
     assert_eq!(restarted(&before, &world), "", "its update may be the cure");
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     world.settle().await;
     assert_eq!(restarted(&before, &world), WHOLE);
     for (clique, old) in &before {
         assert_eq!(
-            pods(&world).get(clique).map(|it| it.len()),
+            pods(&world).get(clique).map(std::collections::BTreeSet::len),
             Some(old.len()),
             "{clique} has its pods again"
         );
