@@ -124,17 +124,17 @@ mod tests {
     #[tokio::test]
     async fn a_namespace_that_fills_the_channel_takes_no_room_from_another() {
         let (sender, mut receiver) = channel(4);
-        let sent: Vec<bool> = (0..6).map(|number| sender.send("a", number)).collect();
-        assert_eq!(sent, [true, true, true, true, false, false]);
+        let answers: Vec<bool> = (0..6).map(|number| sender.send("a", number)).collect();
+        assert_eq!(answers, [true, true, true, true, false, false]);
         assert!(!sender.send("b", 100), "an item of the other was dropped");
         assert!(!sender.send("b", 101));
         assert!(!sender.send("b", 102), "now both have the same");
         drop(sender);
-        let mut received = Vec::new();
+        let mut items = Vec::new();
         while let Some(item) = receiver.recv().await {
-            received.push(item);
+            items.push(item);
         }
-        assert_eq!(received, [0, 100, 1, 101]);
+        assert_eq!(items, [0, 100, 1, 101]);
     }
 
     #[tokio::test]
