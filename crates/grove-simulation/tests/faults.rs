@@ -81,6 +81,12 @@ fn tenant_and_restore() {
     all_hold(&[Fault::Tenant, Fault::Restore], 401);
 }
 
+/// Old pods that the restore brings back were not there a moment ago.
+#[test]
+fn outage_restore_and_clock() {
+    all_hold(&[Fault::Outage, Fault::Restore, Fault::Clock], 1137);
+}
+
 #[test]
 fn the_same_seed_and_faults_have_the_same_history() {
     for fault in Fault::ALL {

@@ -112,6 +112,10 @@ impl Past {
         {
             self.learn_of(&event.key, old, false);
         }
+        // One that was forgotten was not there a moment ago.
+        if let (PODS, Some(new)) = (&*event.key.resource, &event.new) {
+            self.pods.entry(new.uid().to_owned()).or_insert_with(|| Pod::new(new, false));
+        }
         self.learn(event);
         if let Some(pod) = event.new.as_ref().and_then(|it| self.pods.get_mut(it.uid())) {
             (pod.made, pod.deleted) = (None, None);
