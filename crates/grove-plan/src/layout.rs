@@ -2,6 +2,8 @@
 //!
 //! Everything here follows from the set's template and a replica index. Nothing reads a name back.
 
+mod gangs;
+
 use std::collections::BTreeSet;
 
 use grove_api::{
@@ -13,6 +15,7 @@ use grove_api::{
     },
 };
 
+pub use self::gangs::{Gang, Place, gang_at, gang_of_member, place_of_member};
 use crate::facts::{index_label, label};
 
 /// One PodClique of a set.
@@ -39,34 +42,6 @@ pub struct Member<'a> {
     pub group: String,
     /// Replica of the group.
     pub replica: u32,
-}
-
-/// A gang by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gang {
-    /// Name of the PodGang.
-    pub name: String,
-    /// Where it is a scaled gang: name of the base gang, which goes first.
-    pub base: Option<String>,
-}
-
-/// A gang by its place in the set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
-    /// All standalone cliques of a set replica, and the first replicas of its groups.
-    Base {
-        /// Replica of the set.
-        replica: u32,
-    },
-    /// One further replica of a group.
-    Scaled {
-        /// Replica of the set.
-        replica: u32,
-        /// Name of the group in the template.
-        group: &'a str,
-        /// Replica of the group.
-        group_replica: u32,
-    },
 }
 
 /// A number that the wire has as `i32` and that is never negative.
@@ -151,23 +126,6 @@ pub fn members<'a>(
         member: Some(Member { config, group: group.clone(), replica: group_replica }),
         gang: gang.clone(),
     })
-}
-
-/// The gang of one replica of a group.
-pub fn gang_of_member(
-    set: &PodCliqueSet,
-    replica: u32,
-    config: &ScalingGroupConfig,
-    group_replica: u32,
-) -> Gang {
-    let base = names::base_gang(set_name(set), replica);
-    match group_replica.checked_sub(group_minimum(config)) {
-        None => Gang { name: base, base: None },
-        Some(ordinal) => {
-            let group = names::scaling_group(set_name(set), replica, &config.name);
-            Gang { name: names::scaled_gang(&group, ordinal), base: Some(base) }
-        }
-    }
 }
 
 /// The cliques of a gang: standalone ones, then those of the groups; the order is part of the wire.

@@ -2,7 +2,7 @@
 //!
 //! Pure: no I/O, no clock, no async. What was observed comes in as plain values, `now` among them; what should
 //! happen goes out as plain values. Modules read in the order of data:
-//! [`facts`], [`nodes`] → [`layout`], [`topology`] → [`allotment`], [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`quota`], [`gang`], [`start_order`],
+//! [`facts`], [`nodes`] → [`layout`], [`gang_names`], [`topology`] → [`allotment`], [`objects`] → [`budget`], [`rollout`] → [`children`], [`pods`], [`quota`], [`gang`], [`start_order`],
 //! [`revisions`] → [`node_loss`], [`status`] → [`termination`], [`restart_policy`] → [`restart`] → [`recovery`].
 
 pub mod allotment;
@@ -12,6 +12,7 @@ pub mod facts;
 #[cfg(test)]
 mod fixture;
 pub mod gang;
+pub mod gang_names;
 pub mod hash;
 pub mod layout;
 pub mod node_loss;

@@ -72,7 +72,12 @@ fn over_the_cap() -> PodCliqueSet {
 }
 
 fn planned(set: &PodCliqueSet, cliques: &[PodClique]) -> ChildPlan {
-    let context = Context { set, default_scheduler: "default-scheduler", form: "" };
+    let context = Context {
+        set,
+        default_scheduler: "default-scheduler",
+        form: "",
+        gang_names: &grove_plan::gang_names::OurNames,
+    };
     let groups = BTreeMap::new();
     let children = SetChildren {
         cliques: cliques.iter().map(|it| (it.metadata.name.as_deref().unwrap(), it)).collect(),
@@ -85,7 +90,12 @@ fn planned(set: &PodCliqueSet, cliques: &[PodClique]) -> ChildPlan {
 
 /// All PodCliques of a set, as the caches have them.
 fn existing(set: &PodCliqueSet) -> Vec<PodClique> {
-    let context = Context { set, default_scheduler: "default-scheduler", form: "" };
+    let context = Context {
+        set,
+        default_scheduler: "default-scheduler",
+        form: "",
+        gang_names: &grove_plan::gang_names::OurNames,
+    };
     let all = (0..layout::count(set.spec.replicas)).flat_map(|it| layout::standalone(set, it));
     all.map(|it| objects::clique(context, &it, None)).collect()
 }

@@ -16,3 +16,6 @@ pub const GROUP_NAME: &str = "GROVE_PCSG_NAME";
 pub const GROUP_TEMPLATE_PODS: &str = "GROVE_PCSG_TEMPLATE_NUM_PODS";
 /// Replica index in the scaling group; members only.
 pub const GROUP_INDEX: &str = "GROVE_PCSG_INDEX";
+/// Index of the pod among all pods of its scaling group replica; members only. Newer versions of upstream Grove set it, Grove does
+/// not.
+pub const GROUP_POD_INDEX: &str = "GROVE_PCSG_POD_INDEX";

@@ -257,16 +257,19 @@ fn outdated_pods(set: &PodCliqueSet, clique: &PodClique) -> Outdated {
     }
 }
 
-/// Where the gang of a clique is in its set.
+/// Where the gang of a clique is in its set. Not by the label of its base gang: what upstream Grove made from v0.1.0-alpha.12 on has
+/// none before it is adopted, and would be taken for a part of the base gang.
 pub(super) fn gang_place<'a>(set: &'a PodCliqueSet, clique: &PodClique) -> Option<Place<'a>> {
     let labels = clique.metadata.labels.as_ref();
     let replica = index_label(labels, labels::SET_REPLICA_INDEX)?;
-    if label(&clique.metadata, labels::BASE_POD_GANG).is_none() {
-        return Some(Place::Base { replica });
-    }
-    let group = group_named(set, replica, label(&clique.metadata, labels::SCALING_GROUP)?)?;
+    let Some(group) = label(&clique.metadata, labels::SCALING_GROUP) else {
+        // One with a base gang has lost its group, which is mended first.
+        let is_standalone = label(&clique.metadata, labels::BASE_POD_GANG).is_none();
+        return is_standalone.then_some(Place::Base { replica });
+    };
+    let config = group_named(set, replica, group)?;
     let group_replica = index_label(labels, labels::SCALING_GROUP_REPLICA_INDEX)?;
-    Some(Place::Scaled { replica, group: &group.name, group_replica })
+    Some(layout::place_of_member(replica, config, group_replica))
 }
 
 /// The server names the pod it refuses, by a name that it made up just then. Without that, the same refusal has the same

@@ -193,7 +193,12 @@ impl Grove {
                 (replica, Some((group.to_owned(), group_replica)))
             }
         };
-        let base = label(&first.metadata, labels::BASE_POD_GANG).filter(|_| with_base);
+        let base = label(&first.metadata, labels::BASE_POD_GANG);
+        // Its group is about to write which base gang it follows; that wakes us.
+        if scaled.is_some() && base.is_none() {
+            return None;
+        }
+        let base = base.filter(|_| with_base && scaled.is_some());
         let base = base.map(|it| self.read_gang(&Key::new(key.namespace.clone(), it), false));
         // What was scaled out follows when the minima of the base gang are bound.
         let may_go = base

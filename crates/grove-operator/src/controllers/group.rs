@@ -128,7 +128,9 @@ impl Grove {
         if !rollout::is_open(progress) {
             return BTreeSet::new();
         }
-        let gang = |it: &u32| layout::gang_of_member(set, replica, config, *it).name;
-        (0..replicas).filter(|it| !self.can_be_made(set, &gang(it))).collect()
+        let context = self.context(set);
+        let gang = |it: &u32| context.gang_at(layout::place_of_member(replica, config, *it));
+        let is_held = |it: &u32| gang(it).is_none_or(|it| !self.can_be_made(set, &it.name));
+        (0..replicas).filter(is_held).collect()
     }
 }

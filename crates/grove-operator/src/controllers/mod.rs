@@ -187,8 +187,8 @@ impl Grove {
     }
 
     /// Likewise, where new gangs are made in this form.
-    fn context_of_form<'a>(&self, set: &'a PodCliqueSet, form: &'a str) -> Context<'a> {
-        Context { set, default_scheduler: self.default_scheduler(set), form }
+    fn context_of_form<'a>(&'a self, set: &'a PodCliqueSet, form: &'a str) -> Context<'a> {
+        Context { set, default_scheduler: self.default_scheduler(set), form, gang_names: &self.seen }
     }
 
     /// The topology that a set names, where placement by topology is on and there is one.

@@ -1,5 +1,6 @@
 //! What is known of the cluster: one cache for each kind, and the indexes over them.
 
+mod gang_names;
 mod node_view;
 mod pod_view;
 mod quota_view;
@@ -18,7 +19,7 @@ use grove_api::{
     },
 };
 use grove_ownership::{OwnerKey, controller};
-use grove_plan::topology::topology_name;
+use grove_plan::{gang_names::has_role, topology::topology_name};
 use grove_runtime::{Cache, Cached, Index, InformerMetrics, Stored};
 use k8s_openapi::{
     api::{apps::v1::ControllerRevision, autoscaling::v2::HorizontalPodAutoscaler, core::v1::Service},
@@ -57,6 +58,10 @@ pub(crate) struct Seen {
     /// By themselves, as owners of what schedulers' backends made for them.
     gangs_by_self: Index<PodGang>,
     pub(crate) gangs_by_namespace: Index<PodGang>,
+    /// Those that may have other names than ours, by the set that they say they are part of.
+    named_gangs_by_set: Index<PodGang>,
+    /// Likewise, by namespace and the PodCliques that they list.
+    named_gangs_by_clique: Index<PodGang>,
     pub(crate) services: Children<Service>,
     pub(crate) autoscalers: Children<HorizontalPodAutoscaler>,
     /// Without the templates that they keep: the one that is needed is read when it is.
@@ -141,6 +146,10 @@ impl Seen {
             gangs_by_namespace: gangs
                 .cache
                 .index(|it: &PodGang| it.metadata.namespace.clone().into_iter().collect()),
+            named_gangs_by_set: gangs
+                .cache
+                .index(|it| if has_role(it) { by_label(&it.metadata, labels::PART_OF) } else { Vec::new() }),
+            named_gangs_by_clique: gangs.cache.index(gang_names::listed_by_named),
             gangs,
             services: Children::new(metrics),
             autoscalers: Children::new(metrics),

@@ -42,6 +42,7 @@ mod slow;
 mod snapshot;
 mod spread;
 mod start_order;
+mod stored;
 mod stuck_updates;
 mod tenants;
 mod termination;

@@ -94,6 +94,11 @@ impl World {
         Self::with(seed, builtin(), Resources::kubernetes(), crd)
     }
 
+    /// A cluster that knows one more kind, which is not ours.
+    pub(crate) fn with_kind(seed: u64, definition: &Value) -> Self {
+        Self::with(seed, builtin(), Resources::kubernetes().with_crd(definition).unwrap(), "")
+    }
+
     /// A cluster with one more scheduler, which operators use.
     pub(crate) fn with_toy(seed: u64, toy: &Toy) -> Self {
         let mut registry = builtin();

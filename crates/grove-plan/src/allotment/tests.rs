@@ -7,7 +7,8 @@ use crate::{fixture::set, layout, objects};
 const INF: &str = "fe=2/1 pre=1/1 dec=2/2 | pd=3/1:pre,dec";
 
 fn group(set: &PodCliqueSet, replica: u32, replicas: i32) -> PodCliqueScalingGroup {
-    let context = objects::Context { set, default_scheduler: "", form: "" };
+    let context =
+        objects::Context { set, default_scheduler: "", form: "", gang_names: &crate::gang_names::OurNames };
     let mut group = objects::group(context, replica, &set.spec.template.scaling_groups[0]);
     group.spec.replicas = replicas;
     group
@@ -61,7 +62,8 @@ fn lowest_indices_come_first_and_parts_are_whole() {
 fn cliques(set: &PodCliqueSet, replica: u32, indices: &[u32]) -> Vec<PodClique> {
     let config = &set.spec.template.scaling_groups[0];
     let members = indices.iter().flat_map(|it| layout::members(set, replica, config, *it));
-    let context = objects::Context { set, default_scheduler: "", form: "" };
+    let context =
+        objects::Context { set, default_scheduler: "", form: "", gang_names: &crate::gang_names::OurNames };
     layout::standalone(set, replica).chain(members).map(|it| objects::clique(context, &it, None)).collect()
 }
 

@@ -12,6 +12,7 @@ use k8s_openapi::api::{autoscaling::v2::HorizontalPodAutoscaler, core::v1::Servi
 use super::{Action, Batch, Child, ChildPlan, Draft, Kind, Wanted, name_of, update};
 use crate::{
     allotment::Allotment,
+    gang_names::note_role,
     layout::{self, Place, count, set_name},
     objects::{self, Context, SharedTemplates},
     rollout::{self, Pace},
@@ -83,7 +84,7 @@ impl Planner<'_> {
     /// The gangs come first: a clique makes no pod before its gang is there.
     fn replica(&mut self, replica: u32, topology: Option<&Topology>) {
         let (context, set, children) = (self.context, self.context.set, self.children);
-        let base = names::base_gang(set_name(set), replica);
+        let base = context.base_gang(replica);
         // A replica keeps what held when it was made.
         let spread = match children.gangs.get(base.as_str()) {
             Some(base) => Spread::noted(base),
@@ -100,8 +101,9 @@ impl Planner<'_> {
             let replicas = live.map_or_else(|| layout::group_replicas(config), |it| count(it.spec.replicas));
             for group_replica in children.allotment.further_replicas(set, replica, config, replicas) {
                 let place = Place::Scaled { replica, group: &config.name, group_replica };
-                let name = layout::gang_of_member(set, replica, config, group_replica).name;
-                self.gang(place, name, topology, spread);
+                if let Some(gang) = context.gang_at(place) {
+                    self.gang(place, gang.name, topology, spread);
+                }
             }
         }
 
@@ -158,9 +160,8 @@ impl Planner<'_> {
 
     /// Nothing of this replica is created. What is left of it stays.
     fn withhold(&mut self, replica: u32) {
-        let name = set_name(self.context.set);
-        self.names.gangs.insert(names::base_gang(name, replica));
-        self.names.services.insert(names::headless_service(name, replica));
+        self.names.gangs.insert(self.context.base_gang(replica));
+        self.names.services.insert(names::headless_service(set_name(self.context.set), replica));
     }
 
     /// Only that it exists; what it says is kept right by the gang's own plan, which sees the pods.
@@ -186,6 +187,9 @@ impl Planner<'_> {
             };
             if let Some(spread) = spread {
                 spread.note_on(&mut gang);
+            }
+            if layout::gang_at(set, place).is_some_and(|it| it.name != name) {
+                note_role(&mut gang, place);
             }
             create(Child::Gang(Box::new(gang)))
         });

@@ -156,7 +156,12 @@ fn what_is_scaled_to_zero_needs_nothing() {
         assert_eq!((clique_minimum(template), spec_minimum(&template.spec)), (minimum, spec), "{text}");
     }
     let set = set("a=1/1 | g=0/2:a");
-    let context = crate::objects::Context { set: &set, default_scheduler: "", form: "" };
+    let context = crate::objects::Context {
+        set: &set,
+        default_scheduler: "",
+        form: "",
+        gang_names: &crate::gang_names::OurNames,
+    };
     let mut group = crate::objects::group(context, 0, &set.spec.template.scaling_groups[0]);
     assert_eq!(required_replicas(&group), 0);
     group.spec.replicas = 2;

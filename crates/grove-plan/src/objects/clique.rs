@@ -124,17 +124,18 @@ fn draft(
     let template = clique.template;
     let component =
         if clique.member.is_some() { components::GROUP_POD_CLIQUE } else { components::SET_POD_CLIQUE };
+    let gang = context.gang_of(clique);
     let mut from_template = template.labels.clone();
     from_template.retain(|key, _| !PLACE.contains(&key.as_str()));
     let mut labels = Labels::from_template(&from_template)
         .of_set(set_name(set))
         .with(labels::NAME, clique.name.clone())
         .with(labels::COMPONENT, component)
-        .with(labels::POD_GANG, clique.gang.name.clone())
+        .with(labels::POD_GANG, gang.name)
         .with(labels::SET_REPLICA_INDEX, clique.replica.to_string())
         .with(labels::POD_TEMPLATE_HASH, shared.hash.clone());
-    if let Some(base) = &clique.gang.base {
-        labels = labels.with(labels::BASE_POD_GANG, base.clone());
+    if let Some(base) = gang.base {
+        labels = labels.with(labels::BASE_POD_GANG, base);
     }
     if let Some(member) = &clique.member {
         labels = labels
@@ -209,10 +210,18 @@ fn own_pod_spec(clique: &PodClique) -> PodSpec {
     let mut pod = clique.spec.pod_spec.clone();
     if label(clique.metadata.labels.as_ref(), labels::SCALING_GROUP).is_some() {
         for variables in containers(&mut pod).filter_map(|it| it.env.as_mut()) {
-            variables.retain(|it| !GROUP_ENVIRONMENT.contains(&it.name.as_str()));
+            variables.retain(|it| !GROUP_ENVIRONMENT.contains(&it.name.as_str()) && !is_group_pod_index(it));
         }
     }
     pod
+}
+
+/// Whether upstream Grove has added a variable: newer versions of it have one more than we do. A user's of that name has another
+/// value, and is part of the template.
+fn is_group_pod_index(variable: &EnvVar) -> bool {
+    let path = variable.value_from.as_ref().and_then(|it| Some(&it.field_ref.as_ref()?.field_path));
+    variable.name == environment::GROUP_POD_INDEX
+        && path.is_some_and(|it| it.contains(labels::SCALING_GROUP_POD_INDEX))
 }
 
 fn add_group_environment(pod: &mut PodSpec, pods: u32) {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use grove_api::{
     constants::{GROUP, annotations, components, labels},
-    names,
     wire::{NamespacedName, PodGang, PodGangSpec, PodGroup},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -34,13 +33,7 @@ pub fn gang(
 ) -> Option<PodGang> {
     let set = context.set;
     let spec = gang_spec(context, place, topology, references)?;
-    let name = match place {
-        Place::Base { replica } => names::base_gang(set_name(set), replica),
-        Place::Scaled { replica, group, group_replica } => {
-            let config = layout::group_config(&set.spec.template, group)?;
-            layout::gang_of_member(set, replica, config, group_replica).name
-        }
-    };
+    let name = context.gang_at(place)?.name;
     let mirrored_labels = foreign(set.metadata.labels.as_ref());
     let mut notes = foreign(set.metadata.annotations.as_ref());
     let mirrored = Mirrored {

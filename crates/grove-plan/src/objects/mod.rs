@@ -28,6 +28,8 @@ use grove_api::wire::PodCliqueSet;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Resource;
 
+use crate::gang_names::GangNames;
+
 /// A reference to the object that controls another one.
 ///
 /// `None` where the owner has no UID, which is an object that no server has seen.
@@ -47,4 +49,6 @@ pub struct Context<'a> {
     pub default_scheduler: &'a str,
     /// How the scheduler's backend makes new gangs, which is noted on them; empty where it has but one way.
     pub form: &'a str,
+    /// What gangs are called that exist already.
+    pub gang_names: &'a dyn GangNames,
 }

@@ -48,7 +48,12 @@ impl World {
     }
 
     pub(crate) fn context(&self) -> Context<'_> {
-        Context { set: &self.set, default_scheduler: "default-scheduler", form: "" }
+        Context {
+            set: &self.set,
+            default_scheduler: "default-scheduler",
+            form: "",
+            gang_names: &grove_plan::gang_names::OurNames,
+        }
     }
 
     /// What may be created.

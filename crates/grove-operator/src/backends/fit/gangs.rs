@@ -79,7 +79,12 @@ pub(super) fn gangs(
     scheduler: &str,
 ) -> Vec<Result<Planned, String>> {
     let set = &outline(set);
-    let context = Context { set, default_scheduler: scheduler, form: "" };
+    let context = Context {
+        set,
+        default_scheduler: scheduler,
+        form: "",
+        gang_names: &grove_plan::gang_names::OurNames,
+    };
     let scaled = set.spec.template.scaling_groups.iter().map(|config| Place::Scaled {
         replica: 0,
         group: &config.name,

@@ -44,7 +44,7 @@ impl Grove {
     }
 
     /// What pods of a gang carry as `schedulerName`.
-    fn scheduler_name<'a>(&self, set: &'a PodCliqueSet, gang: &'a PodGang) -> &'a str {
+    fn scheduler_name<'a>(&'a self, set: &'a PodCliqueSet, gang: &'a PodGang) -> &'a str {
         let noted = label(&gang.metadata, labels::SCHEDULER_NAME);
         noted.unwrap_or_else(|| scheduler_of(self.context_of_form(set, "")))
     }

@@ -1,6 +1,7 @@
 //! What is changed on a child, and above all what is not.
 
 mod autoscalers;
+mod upstream;
 
 use grove_api::wire::PodCliqueSet;
 use serde::de::DeserializeOwned;
@@ -15,7 +16,12 @@ use crate::{
 const HASH: &str = labels::POD_TEMPLATE_HASH;
 
 fn context(set: &PodCliqueSet) -> Context<'_> {
-    Context { set, default_scheduler: "default-scheduler", form: "" }
+    Context {
+        set,
+        default_scheduler: "default-scheduler",
+        form: "",
+        gang_names: &crate::gang_names::OurNames,
+    }
 }
 
 /// The clique `fe` as the template wants it.

@@ -36,7 +36,12 @@ fn scene(place: Place<'static>, part: &Value) -> Scene {
 
 /// The gang as it was made when its topology was there.
 fn placed(mut scene: Scene) -> Scene {
-    let context = Context { set: &scene.set, default_scheduler: "default-scheduler", form: "" };
+    let context = Context {
+        set: &scene.set,
+        default_scheduler: "default-scheduler",
+        form: "",
+        gang_names: &crate::gang_names::OurNames,
+    };
     scene.gang = objects::gang(context, scene.place, Some(&topology()), |_| Some(Vec::new())).unwrap();
     scene
 }

@@ -29,7 +29,12 @@ fn packed(of_set: &Value, of_group: &Value, of_clique: &Value) -> PodCliqueSet {
 }
 
 fn built(set: &PodCliqueSet, place: Place<'_>, binding: Option<&ClusterTopologyBinding>) -> Value {
-    let context = Context { set, default_scheduler: "default-scheduler", form: "" };
+    let context = Context {
+        set,
+        default_scheduler: "default-scheduler",
+        form: "",
+        gang_names: &crate::gang_names::OurNames,
+    };
     let topology = binding.map(Topology::from);
     serde_json::to_value(gang(context, place, topology.as_ref(), |_| Some(Vec::new())).unwrap()).unwrap()
 }
@@ -166,12 +171,22 @@ fn priority_belongs_to_the_gang() {
 #[test]
 fn there_is_no_gang_of_a_group_that_the_template_does_not_have() {
     let mut set = set("a=1/1 b=1/1 | g=2/1:b");
-    let context = Context { set: &set.clone(), default_scheduler: "", form: "" };
+    let context = Context {
+        set: &set.clone(),
+        default_scheduler: "",
+        form: "",
+        gang_names: &crate::gang_names::OurNames,
+    };
     let place = Place::Scaled { replica: 0, group: "g", group_replica: 1 };
     assert!(gang(context, place, None, |_| Some(Vec::new())).is_some());
     set.spec.template.scaling_groups = Vec::<ScalingGroupConfig>::new();
     assert_eq!(
-        gang(Context { set: &set, default_scheduler: "", form: "" }, place, None, |_| Some(Vec::new())),
+        gang(
+            Context { set: &set, default_scheduler: "", form: "", gang_names: &crate::gang_names::OurNames },
+            place,
+            None,
+            |_| Some(Vec::new())
+        ),
         None
     );
 }

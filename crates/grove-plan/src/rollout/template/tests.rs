@@ -9,7 +9,7 @@ use crate::{fixture::set, layout};
 const THEIRS: &str = "theirs";
 
 fn context(set: &PodCliqueSet) -> Context<'_> {
-    Context { set, default_scheduler: "", form: "" }
+    Context { set, default_scheduler: "", form: "", gang_names: &crate::gang_names::OurNames }
 }
 
 /// A frontend, and a group of which one replica is there.

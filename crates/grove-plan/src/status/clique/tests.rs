@@ -15,7 +15,8 @@ mod updates;
 /// The first clique of a set, standalone or member, with the hash that fixtures have.
 fn first(text: &str) -> PodClique {
     let set = set(text);
-    let context = Context { set: &set, default_scheduler: "", form: "" };
+    let context =
+        Context { set: &set, default_scheduler: "", form: "", gang_names: &crate::gang_names::OurNames };
     let members = set.spec.template.scaling_groups.iter().flat_map(|it| layout::members(&set, 0, it, 0));
     let wanted = layout::standalone(&set, 0).chain(members).next().unwrap();
     let mut clique = objects::clique(context, &wanted, None);

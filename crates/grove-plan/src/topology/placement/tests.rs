@@ -30,7 +30,12 @@ fn required(key: &str) -> Value {
 }
 
 fn gang(set: &PodCliqueSet, place: Place<'_>, topology: Option<&Topology>) -> Value {
-    let context = Context { set, default_scheduler: "default-scheduler", form: "" };
+    let context = Context {
+        set,
+        default_scheduler: "default-scheduler",
+        form: "",
+        gang_names: &crate::gang_names::OurNames,
+    };
     serde_json::to_value(objects::gang(context, place, topology, |_| Some(Vec::new())).unwrap()).unwrap()
 }
 

@@ -11,6 +11,7 @@ use grove_operator::tree_of;
 use grove_plan::{
     allotment::{Allotment, Existing},
     children::{Action, Batch, Child, GroupChildren, SetChildren, plan_group, plan_set},
+    gang_names::OurNames,
     layout::{self, Place, count, set_name, set_namespace},
     objects::{Context, Start, pod},
     topology::Spread,
@@ -49,6 +50,7 @@ impl Objects {
             set: &it.object,
             default_scheduler: &it.scheduler.name,
             form: it.scheduler.scheduler.form(),
+            gang_names: &OurNames,
         };
         let mut planner =
             Planner { it, context, all: Vec::new(), cliques: BTreeMap::new(), gangs: BTreeMap::new() };

@@ -127,7 +127,12 @@ fn with_scheduler(
     environment: &Environment,
     schedulers: &mut Schedulers<'_>,
 ) -> Result<Set, String> {
-    let context = Context { set: &set, default_scheduler: schedulers.default(), form: "" };
+    let context = Context {
+        set: &set,
+        default_scheduler: schedulers.default(),
+        form: "",
+        gang_names: &grove_plan::gang_names::OurNames,
+    };
     let name = scheduler_of(context).to_owned();
     let scheduler = schedulers.get(&name)?;
     let topology = topology_name(&set).filter(|_| environment.topology_aware != Some(false));

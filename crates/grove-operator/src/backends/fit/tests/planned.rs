@@ -162,7 +162,12 @@ fn the_gangs_are_those_of(mut set: PodCliqueSet) {
     set.metadata.annotations = Some([("example.com/e".to_owned(), "f".to_owned())].into());
     let topology = topology();
     let places = [Place::Base { replica: 0 }, Place::Scaled { replica: 0, group: "pd", group_replica: 2 }];
-    let context = Context { set: &set, default_scheduler: "it", form: "" };
+    let context = Context {
+        set: &set,
+        default_scheduler: "it",
+        form: "",
+        gang_names: &grove_plan::gang_names::OurNames,
+    };
     let want = places.map(|place| {
         tree_of(&set, &gang(context, place, Some(&topology), |_| Some(Vec::new())).unwrap(), place).unwrap()
     });
