@@ -5,7 +5,7 @@
 //! * How to write: [`writer`], [`applier`] (whole sets of objects for an owner) and [`events`], through [`throttle`] and [`transport`].
 //! * How to ask where nobody answers at once: [`patience`].
 //! * What of a user's words may stand in a path: [`object_name`].
-//! * The process around it: [`leader`], [`listener`] (with [`bearer`]) for [`health`], [`metrics`] and [`profiles`], [`telemetry`], [`version`], [`shutdown`].
+//! * The process around it: [`leader`], [`listener`] (with [`bearer`] and [`fair_semaphore`]) for [`health`], [`metrics`] and [`profiles`], [`telemetry`], [`version`], [`shutdown`].
 //!
 //! Clocks are tokio's, so that tests can pause them. Nothing here sleeps in order to wait for something else.
 
@@ -13,6 +13,7 @@ pub mod applier;
 pub mod bearer;
 pub mod cache;
 pub mod events;
+pub mod fair_semaphore;
 mod guarded;
 pub mod health;
 pub mod informer;

@@ -1,4 +1,4 @@
-//! What waits, by namespace: first come, first served within a namespace, and one of each namespace in turn.
+//! What waits, by namespace (or by another key): first come, first served within a namespace, and one of each namespace in turn.
 //!
 //! A tenant with thousands of keys must not keep those of another tenant waiting. A namespace that joins gets the last
 //! turn of the round, so that its first item is taken after at most one item of every other namespace. Cluster scope,

@@ -32,7 +32,7 @@ pub enum ErrorKind {
 }
 
 /// One finding at one field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Error {
     /// Where.
     pub path: Path,

@@ -2,6 +2,7 @@
 
 use grove_api::{
     defaulting::{default_pod_clique_set, default_topology},
+    limits::{MAX_CLIQUES, MAX_GROUPS},
     manifest::without_nulls,
     validation::Environment,
     wire::PodCliqueSet,
@@ -24,6 +25,11 @@ pub(super) fn default_set(request: &Request, environment: &Environment) -> Verdi
     let Some(mut before) = read(&request.object) else { return Verdict::allowed() };
     // An object that leaves is not filled in: nobody would gain by it, and its finalizers must be able to go.
     if before.metadata.deletion_timestamp.is_some() {
+        return Verdict::allowed();
+    }
+    // It is about to be refused for its size, and the patch would be larger than the object.
+    let template = &before.spec.template;
+    if template.cliques.len() > MAX_CLIQUES || template.scaling_groups.len() > MAX_GROUPS {
         return Verdict::allowed();
     }
     if before.metadata.namespace.as_ref().is_none_or(String::is_empty) && !request.namespace.is_empty() {

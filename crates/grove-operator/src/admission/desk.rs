@@ -140,8 +140,7 @@ impl Desk {
 fn answered(path: &str, request: &Request, verdict: &Verdict) -> Answer {
     let (kind, name, namespace) = (&request.kind.kind, &request.name, &request.namespace);
     debug!(path, kind, namespace, name, allowed = verdict.denial.is_none(), "admission");
-    let body = serde_json::to_vec(&verdict.to_review(&request.uid)).unwrap_or_default();
-    Answer { code: StatusCode::OK, body, rules: verdict.rules() }
+    Answer { code: StatusCode::OK, body: verdict.to_body(&request.uid), rules: verdict.rules() }
 }
 
 fn panicked(path: &str, request: &Request) -> Verdict {

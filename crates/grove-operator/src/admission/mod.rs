@@ -1,7 +1,7 @@
 //! Admission: what the API server asks before it stores an object.
 //!
 //! In the order data flows: `server` accepts connections, bounded by [`grove_runtime::listener`]; `intake` reads a review within
-//! bounds; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
+//! bounds, by its `weight`; `review` decodes it; `desk` gives it to one of `defaulting`, `validation` and `authorizer`, which are pure
 //! functions of the request and of `knowledge`; `scaling` is about the replicas of cliques and groups; `scheduling` is what a
 //! set's scheduler adds; `verdict` is the answer, and `metrics` counts it. No handler asks the API server; before a set is refused for a topology that
 //! is in no cache, `intake` does (`live`), and the handler judges again.
@@ -21,6 +21,7 @@ mod server;
 mod tests;
 mod validation;
 mod verdict;
+mod weight;
 
 pub(crate) use self::knowledge::Cluster;
 pub use grove_runtime::listener::Limits;

@@ -7,6 +7,8 @@ use serde_json::Value;
 pub(super) const API_VERSION: &str = "admission.k8s.io/v1";
 /// The only kind that is spoken.
 pub(super) const KIND: &str = "AdmissionReview";
+/// Bytes of a uid, which is repeated in the answer. An API server's have 36.
+const LONGEST_UID: usize = 256;
 
 /// What somebody is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -104,6 +106,9 @@ pub(super) fn decode(body: &[u8]) -> Result<Request, String> {
     let request = review.request.ok_or_else(|| format!("the {KIND} has no request"))?;
     if request.uid.is_empty() {
         return Err("the request has no uid".to_owned());
+    }
+    if request.uid.len() > LONGEST_UID {
+        return Err(format!("the uid has more than {LONGEST_UID} bytes"));
     }
     Ok(request)
 }

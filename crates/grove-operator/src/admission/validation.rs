@@ -1,5 +1,7 @@
 //! Refuses PodCliqueSets and ClusterTopologyBindings that are wrong, in the words of `grove validate`.
 
+use std::collections::BTreeSet;
+
 use grove_api::{
     field::{Error, ErrorKind, Path},
     review::{Review, review, review_update},
@@ -42,7 +44,7 @@ pub(super) fn validate(request: &Request, snapshot: &Snapshot) -> Verdict {
 fn changed(new: &Value, old: &Value, environment: &Environment) -> Findings {
     let mut found = findings(review_update(new, old, environment));
     if !found.errors.is_empty() {
-        let before = findings(review(old, environment)).errors;
+        let before: BTreeSet<Error> = findings(review(old, environment)).errors.into_iter().collect();
         found.errors.retain(|error: &Error| !before.contains(error));
     }
     found

@@ -10,6 +10,13 @@ use serde_json::{Value, json};
 
 use super::review::{API_VERSION, KIND};
 
+/// Bytes of an answer. The defaults of the largest set have a fifth of it.
+const LONGEST_BODY: usize = 512 << 10;
+/// Warnings in an answer that would be longer; an API server passes on 4 KiB of them.
+const MOST_WARNINGS: usize = 64;
+/// Bytes of a text in an answer that would be longer.
+const LONGEST_TEXT: usize = 4 << 10;
+
 /// What is decided about a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
@@ -71,6 +78,31 @@ impl Verdict {
         kinds.into_iter().collect()
     }
 
+    /// The AdmissionReview that is sent back, as text. It is kept until the client has read it, and a client may be slow: what is
+    /// too long is cut.
+    pub(super) fn to_body(&self, uid: &str) -> Vec<u8> {
+        let body = serde_json::to_vec(&self.to_review(uid)).unwrap_or_default();
+        if body.len() <= LONGEST_BODY {
+            return body;
+        }
+        let denial = match &self.denial {
+            Some(denial) => Denial { code: denial.code, message: cut(&denial.message), errors: Vec::new() },
+            None if self.patch.is_none() => {
+                let warnings = self.warnings.iter().take(MOST_WARNINGS).map(|it| cut(it)).collect();
+                let verdict = Self { warnings, ..Self::default() };
+                return serde_json::to_vec(&verdict.to_review(uid)).unwrap_or_default();
+            }
+            // Without the patch the object would be stored without its defaults.
+            None => Denial {
+                code: StatusCode::PAYLOAD_TOO_LARGE.as_u16(),
+                message: format!("the defaults of the object have more than {LONGEST_BODY} bytes"),
+                errors: Vec::new(),
+            },
+        };
+        let verdict = Self { denial: Some(denial), ..Self::default() };
+        serde_json::to_vec(&verdict.to_review(uid)).unwrap_or_default()
+    }
+
     /// The AdmissionReview that is sent back.
     pub(super) fn to_review(&self, uid: &str) -> Value {
         let mut response = json!({ "uid": uid, "allowed": self.denial.is_none() });
@@ -94,6 +126,7 @@ impl Denial {
         match self.code {
             400 => "BadRequest",
             403 => "Forbidden",
+            413 => "RequestEntityTooLarge",
             503 => "ServiceUnavailable",
             504 => "Timeout",
             _ => "InternalError",
@@ -113,6 +146,13 @@ impl Denial {
         }
         status
     }
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= LONGEST_TEXT {
+        return text.to_owned();
+    }
+    format!("{} ... (cut)", &text[..text.floor_char_boundary(LONGEST_TEXT)])
 }
 
 /// A finding as machines read it.

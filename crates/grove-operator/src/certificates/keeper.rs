@@ -84,6 +84,8 @@ struct Round {
     served: Arc<Served>,
     /// What is served, and what is known of it.
     held: Option<(Content, Facts)>,
+    /// The caBundle that all webhook configurations have, and since when we see that.
+    published: Option<(Vec<u8>, Timestamp)>,
     /// The caBundle that was written last, when, and how often within the window.
     wrote: Option<(Vec<u8>, Instant, u32)>,
 }
@@ -114,7 +116,8 @@ impl Keeper {
         let prune = |it: &mut Secret| it.metadata.managed_fields = None;
         watches.spawn(inform(secrets, only, cache.clone(), prune, stop.clone()));
         let writer = Writer::new(client, "grove-operator");
-        let mut round = Round { keeper: self, writer, cache, trusting, served, held: None, wrote: None };
+        let mut round =
+            Round { keeper: self, writer, cache, trusting, served, held: None, published: None, wrote: None };
         stop.run_until_cancelled(round.turn(&changed)).await;
         while watches.join_next().await.is_some() {}
     }
@@ -162,11 +165,12 @@ impl Round {
             let secret = self.cache.get(&self.keeper.namespace, &self.keeper.secret);
             let content = secret.as_ref().map(|it| Content::of(it)).unwrap_or_default();
             let stored = Facts::of(&content);
+            let published = self.published_since(&content.authorities, now);
             let step = decide(&Situation {
                 stored: stored.clone(),
                 exists: secret.is_some(),
                 held: self.held.as_ref().map(|(_, facts)| facts),
-                published: self.is_trusted(&content.authorities),
+                published,
                 now,
                 names: &self.keeper.names,
                 lifetimes: self.keeper.lifetimes,
@@ -271,6 +275,16 @@ impl Round {
         info!(until = %facts.leaf.until, "certificate loaded");
         self.held = Some((content.clone(), facts));
         Ok(())
+    }
+
+    /// Since when all trust `bundle`, without a break that we saw.
+    fn published_since(&mut self, bundle: &[u8], now: Timestamp) -> Option<Timestamp> {
+        if !self.is_trusted(bundle) {
+            self.published = None;
+        } else if self.published.as_ref().is_none_or(|(it, _)| it != bundle) {
+            self.published = Some((bundle.to_vec(), now));
+        }
+        self.published.as_ref().map(|(_, since)| *since)
     }
 
     fn is_trusted(&self, bundle: &[u8]) -> bool {

@@ -1,5 +1,7 @@
 //! What is to be done about the certificates: a decision over what is there, and nothing else.
 
+use std::time::Duration;
+
 use k8s_openapi::jiff::{Span as Time, Timestamp};
 
 use super::{
@@ -10,6 +12,10 @@ use super::{
 
 /// Names of others that are kept when ours are added: several operators with addresses of their own share a Secret.
 const MOST_NAMES: usize = 32;
+/// API servers learn of a changed webhook configuration by their watches, well within this time.
+const PUBLISHING: Duration = Duration::from_mins(1);
+/// Certificates count whole seconds: one was made up to a second later than it says.
+const ROUNDING: Duration = Duration::from_secs(1);
 
 /// What is known when a decision is made.
 #[derive(Clone, Debug)]
@@ -20,8 +26,8 @@ pub(super) struct Situation<'a> {
     pub(super) exists: bool,
     /// What we serve, if anything.
     pub(super) held: Option<&'a Facts>,
-    /// Whether every webhook configuration that there is trusts all authorities of the Secret.
-    pub(super) published: bool,
+    /// Since when every webhook configuration that there is trusts all authorities of the Secret, as far as we saw.
+    pub(super) published: Option<Timestamp>,
     pub(super) now: Timestamp,
     pub(super) names: &'a Names,
     pub(super) lifetimes: Lifetimes,
@@ -71,20 +77,21 @@ fn usable(facts: &Facts, now: Timestamp) -> Result<Span, String> {
 
 fn improve(situation: &Situation<'_>, facts: &Facts, newest: Span) -> Step {
     let (now, names, lifetimes) = (situation.now, situation.names, situation.lifetimes);
-    let overlap = seconds(lifetimes.overlap());
-    let later = |moment: Timestamp| moment.saturating_add(overlap).unwrap_or(moment);
+    let overlap = lifetimes.overlap();
+    let after = |moment: Timestamp, time: Duration| moment.saturating_add(seconds(time)).unwrap_or(moment);
     let signed_by_old = facts.issuer > 0;
     let issuer_holds = facts.authorities.get(facts.issuer).is_some_and(|it| it.holds(now));
     if !facts.leaf.holds(now) || !issuer_holds {
         return Step::IssueLeaf(names.clone(), "it has run out, or is not valid yet".to_owned());
     }
     if signed_by_old {
-        // Everybody trusts the new authority first.
-        let ready = later(newest.made());
-        if situation.published && ready <= now {
+        // Everybody trusts the new authority first: also where it was published long after it was made.
+        let published = situation.published.map(|since| after(since, overlap.min(PUBLISHING)));
+        let ready = after(newest.made(), overlap).max(published.unwrap_or(now));
+        if published.is_some() && ready <= now {
             return Step::IssueLeaf(names.clone(), "there is a new authority".to_owned());
         }
-        return Step::Keep(ready.max(now));
+        return Step::Keep(ready);
     }
     if let Some(name) = names.missing_in(&facts.names) {
         let all = names.and(&facts.names);
@@ -97,7 +104,7 @@ fn improve(situation: &Situation<'_>, facts: &Facts, newest: Span) -> Step {
     let mut next = vec![facts.leaf.due()];
     if facts.authorities.len() > 1 {
         // Other replicas and open connections have long gone over to the new leaf.
-        let done = later(facts.leaf.made());
+        let done = after(facts.leaf.made(), overlap + ROUNDING);
         if done <= now {
             return Step::DropOldAuthorities;
         }
@@ -110,6 +117,6 @@ fn improve(situation: &Situation<'_>, facts: &Facts, newest: Span) -> Step {
     Step::Keep(next.into_iter().min().unwrap_or(now))
 }
 
-fn seconds(duration: std::time::Duration) -> Time {
+fn seconds(duration: Duration) -> Time {
     Time::new().milliseconds(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 2))
 }

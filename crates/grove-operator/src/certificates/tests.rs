@@ -45,6 +45,7 @@ fn step_of(
     published: bool,
 ) -> Step {
     let names = names();
+    let published = published.then(|| at(-1_000));
     decide(&Situation { stored, exists, held, published, now: at(now), names: &names, lifetimes: LIFETIMES })
 }
 
@@ -112,8 +113,30 @@ fn a_new_authority_is_trusted_before_it_signs_and_the_old_one_after() {
         "there is nothing to lose any more"
     );
     let moved = facts(made(2_000, 600), 0, &[new, old]);
-    assert_eq!(step(2_001, Ok(moved.clone())), Step::Keep(at(2_100)));
-    assert_eq!(step(2_100, Ok(moved)), Step::DropOldAuthorities);
+    // The leaf may have been made at the end of its first second.
+    assert_eq!(step(2_001, Ok(moved.clone())), Step::Keep(at(2_101)));
+    assert_eq!(step(2_101, Ok(moved)), Step::DropOldAuthorities);
+}
+
+/// The webhook configurations could not be written for a while, or somebody else wrote them.
+#[test]
+fn an_authority_that_was_published_late_signs_later() {
+    let (old, new) = (made(0, 3_000), made(1_900, 3_000));
+    let names = names();
+    let step = |now: i64, since: i64| {
+        decide(&Situation {
+            stored: Ok(facts(made(1_800, 600), 1, &[new, old])),
+            exists: true,
+            held: None,
+            published: Some(at(since)),
+            now: at(now),
+            names: &names,
+            lifetimes: LIFETIMES,
+        })
+    };
+    assert_eq!(step(2_050, 2_040), Step::Keep(at(2_100)), "a minute, in which API servers hear of it");
+    assert!(is_leaf(&step(2_100, 2_040), "new authority"));
+    assert_eq!(step(1_910, 1_901), Step::Keep(at(2_000)), "not earlier than otherwise");
 }
 
 #[test]
@@ -212,7 +235,7 @@ fn over_many_lives_clients_always_trust_what_is_served() {
                 stored: Facts::of(&content),
                 exists: true,
                 held: None,
-                published: trusted == content.authorities,
+                published: (trusted == content.authorities).then(|| at(0)),
                 now: at(now),
                 names: &names,
                 lifetimes,

@@ -52,14 +52,19 @@ impl Client {
 
     /// A connection for several requests.
     pub(crate) async fn keep(&self) -> std::io::Result<Kept> {
-        let stream = TokioIo::new(self.connect().await?);
-        let (sender, connection) = http1::handshake(stream).await.map_err(std::io::Error::other)?;
-        tokio::spawn(connection);
-        Ok(Kept { sender })
+        Kept::over(self.connect().await?).await
     }
 }
 
 impl Kept {
+    /// HTTP over a connection with TLS.
+    pub(crate) async fn over(stream: TlsStream<TcpStream>) -> std::io::Result<Self> {
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(std::io::Error::other)?;
+        tokio::spawn(connection);
+        Ok(Self { sender })
+    }
+
     /// Posts a body; the status and what came back.
     pub(crate) async fn post(&mut self, path: &str, body: impl Into<Bytes>) -> hyper::Result<(u16, String)> {
         let request = Request::post(path).header(header::CONTENT_TYPE, "application/json");

@@ -1,9 +1,13 @@
 //! Where to listen.
 
-use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
+
+/// Connections that the system keeps until they are accepted; it may have a lower limit of its own. Where there is no room, a client
+/// tries again after a second, and then after longer: a flood must not keep an honest one there.
+const BACKLOG: u32 = 4096;
 
 /// An address on which we cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -22,14 +26,15 @@ pub enum BindError {
         /// Port.
         port: u16,
         /// What the system says.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
 /// Listens on `host` (an IP address, `localhost` for 127.0.0.1, `""` for all addresses) and `port` (0 for any free one).
+#[allow(clippy::unused_async, reason = "the socket belongs to the runtime of the caller")]
 pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
     let host = match host.trim_start_matches('[').trim_end_matches(']') {
-        "" => match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+        "" => match listen((Ipv6Addr::UNSPECIFIED, port).into()) {
             // One socket for both families.
             Ok(listener) => return Ok(listener),
             Err(source) if source.kind() == ErrorKind::AddrInUse => {
@@ -41,7 +46,15 @@ pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
         "localhost" => Ipv4Addr::LOCALHOST.into(),
         host => host.parse().map_err(|_| BindError::Host { host: host.to_owned() })?,
     };
-    TcpListener::bind((host, port)).await.map_err(|source| BindError::Refused { host, port, source })
+    listen((host, port).into()).map_err(|source| BindError::Refused { host, port, source })
+}
+
+/// As [`TcpListener::bind`] does, with a longer queue.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! The open connections, and which of them goes when there are too many.
 //!
 //! First those of a peer that has more than its share, so that one address cannot push out the others; then the least useful
-//! one, the oldest first. A connection whose question is being answered is never closed.
+//! one. Of those that have never asked anything, first those of the peer that has most of them: a flood from many addresses must
+//! leave time for the TLS handshake of an honest client. Then the oldest first. A connection whose question is being answered is
+//! never closed.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -91,13 +94,22 @@ impl Connections {
 
     /// Of those that may go.
     fn least_useful(&self, open: &BTreeMap<u64, Arc<Connection>>) -> Option<u64> {
-        let mut of_peer: BTreeMap<IpAddr, usize> = BTreeMap::new();
-        for it in open.values() {
-            *of_peer.entry(it.peer).or_default() += 1;
+        let states: Vec<(&Connection, (Phase, Instant))> =
+            open.values().map(|it| (it.as_ref(), it.state())).collect();
+        // All, and those that have never asked anything.
+        let mut of_peer: BTreeMap<IpAddr, (usize, usize)> = BTreeMap::new();
+        for (it, (phase, _)) in &states {
+            let (all, new) = of_peer.entry(it.peer).or_default();
+            *all += 1;
+            *new += usize::from(*phase == Phase::New);
         }
-        let is_within_share = |it: &Connection| of_peer.get(&it.peer).is_none_or(|it| *it <= self.share);
-        let states = open.values().map(|it| (is_within_share(it), *it.state.lock(), it.id));
-        states.filter(|(_, (phase, _), _)| *phase != Phase::Working).min().map(|(_, _, id)| id)
+        let worth = |(it, (phase, since)): (&Connection, (Phase, Instant))| {
+            let (all, new) = of_peer.get(&it.peer).copied().unwrap_or_default();
+            let crowd = if phase == Phase::New { new } else { 0 };
+            (all <= self.share, phase, Reverse(crowd), since, it.id)
+        };
+        let may_go = states.into_iter().filter(|(_, (phase, _))| *phase != Phase::Working);
+        may_go.map(worth).min().map(|(.., id)| id)
     }
 
     #[cfg(test)]
@@ -107,6 +119,11 @@ impl Connections {
 }
 
 impl Connection {
+    /// The address at its other end.
+    pub fn peer(&self) -> IpAddr {
+        self.peer
+    }
+
     /// What it is doing, and since when.
     pub(super) fn state(&self) -> (Phase, Instant) {
         *self.state.lock()
@@ -195,6 +212,26 @@ mod tests {
             assert!(!held[0].closed.is_cancelled(), "the only connection of its peer");
         }
         assert_eq!(all.len(), 4);
+    }
+
+    /// Each address of the flood has no more than its share.
+    #[tokio::test]
+    async fn a_flood_from_many_addresses_leaves_an_honest_client_time_to_ask() {
+        let all = Connections::new(8, 4);
+        let honest = all.room(peer(1)).await;
+        let mut flood = Vec::new();
+        for at in 0..100 {
+            flood.push(all.room(peer(2 + at % 3)).await);
+            assert!(!honest.closed.is_cancelled(), "the oldest, but alone, after {at} others");
+        }
+        let mut kept = Vec::new();
+        for _ in 0..3 {
+            let connection = all.room(peer(1)).await;
+            connection.enter(Phase::Idle);
+            kept.push(connection);
+        }
+        flood.push(all.room(peer(9)).await);
+        assert!(kept.iter().all(|it| !it.closed.is_cancelled()), "an API server keeps several connections");
     }
 
     #[tokio::test(start_paused = true)]
