@@ -110,11 +110,11 @@ pub async fn run_until(
     ready.add("shutdown", move || if stopping.is_cancelled() { Err("stopping".to_owned()) } else { Ok(()) });
     // Probes are answered, and caches filled, while the last writes and requests end.
     let end = CancellationToken::new();
-    let mut until_end = serve(config, &metrics, live, ready, &end).await?;
+    let mut until_end = serve(config, &metrics, live, ready, &end)?;
     let mut servers = JoinSet::new();
     let server = &config.server.webhooks;
     let webhooks =
-        listener::bind(&server.bind_address, server.port).await.map_err(while_doing("server.webhooks"))?;
+        listener::bind(&server.bind_address, server.port).map_err(while_doing("server.webhooks"))?;
 
     let cluster = cluster_config(options.kubeconfig).await.map_err(RunError::Failed)?;
     let namespace = cluster.default_namespace.clone();
@@ -287,7 +287,7 @@ fn election(
 }
 
 /// All servers listen before anything else happens: a port that is taken is found at once.
-async fn serve(
+fn serve(
     config: &OperatorConfiguration,
     metrics: &Metrics,
     live: Checks,
@@ -296,21 +296,19 @@ async fn serve(
 ) -> Result<JoinSet<std::io::Result<()>>, RunError> {
     let mut servers = JoinSet::new();
     let server = &config.server.health_probes;
-    let listener = listener::bind(&server.bind_address, server.port)
-        .await
-        .map_err(while_doing("server.healthProbes"))?;
+    let listener =
+        listener::bind(&server.bind_address, server.port).map_err(while_doing("server.healthProbes"))?;
     let (limits, routes) = (Limits::without_bodies(), health::health_routes(live, ready));
     servers.spawn(serve_routes(listener, "health", routes, limits, stop.clone()));
     let server = &config.server.metrics;
     let token = server.token_file.as_ref().map(TokenFile::open).transpose();
     let token = token.map_err(while_doing("server.metrics.tokenFile"))?;
     let listener =
-        listener::bind(&server.bind_address, server.port).await.map_err(while_doing("server.metrics"))?;
+        listener::bind(&server.bind_address, server.port).map_err(while_doing("server.metrics"))?;
     let routes = health::metrics_routes(metrics.clone(), token);
     servers.spawn(serve_routes(listener, "metrics", routes, limits, stop.clone()));
     if let Some(server) = config.debugging.as_ref().filter(|it| it.enable_profiling) {
         let listener = listener::bind(&server.pprof_bind_host, server.pprof_bind_port)
-            .await
             .map_err(while_doing("debugging"))?;
         let (limits, routes) = (profiles::limits(), profiles::routes(stop.clone()));
         servers.spawn(serve_routes(listener, "profiles", routes, limits, stop.clone()));
@@ -379,7 +377,7 @@ mod tests {
                 ..Debugging::default()
             });
             let stop = CancellationToken::new();
-            let running = serve(&config, &Metrics::new(), Checks::new(), Checks::new(), &stop).await.unwrap();
+            let running = serve(&config, &Metrics::new(), Checks::new(), Checks::new(), &stop).unwrap();
             assert_eq!(running.len(), servers, "{is_enabled:?}");
         }
     }

@@ -116,7 +116,7 @@ pub async fn run_until(
     check(registry, &options)?;
     let metrics = Metrics::new();
     let started: Arc<OnceLock<Arc<Grouper>>> = Arc::default();
-    let mut servers = serve(&options, &metrics, &started, &stop).await?;
+    let mut servers = serve(&options, &metrics, &started, &stop)?;
     let cluster = cluster_config(options.kubeconfig.clone()).await.map_err(RunError::Failed)?;
     let namespace = leader::namespace(None, &cluster.default_namespace);
     let throttle = Throttle::with_metrics(options.qps, options.burst, IN_FLIGHT, metrics.throttle.clone());
@@ -194,7 +194,7 @@ pub async fn run_until(
 }
 
 /// Both servers listen before anything else happens: a port that is taken is found at once.
-async fn serve(
+fn serve(
     options: &Options,
     metrics: &Metrics,
     started: &Arc<OnceLock<Arc<Grouper>>>,
@@ -207,14 +207,14 @@ async fn serve(
         ready.add("caches", move || {
             asked.get().map_or(Err("the API server has not been reached yet".to_owned()), |it| it.synced())
         });
-        let listener = listener::bind(host, *port).await.map_err(failed("--health-probe-bind-address"))?;
+        let listener = listener::bind(host, *port).map_err(failed("--health-probe-bind-address"))?;
         let routes = health::health_routes(live, ready);
         servers.spawn(serve_routes(listener, "health", routes, Limits::without_bodies(), stop.clone()));
     }
     if let Some(Address { host, port }) = &options.metrics {
         let token = options.metrics_token_file.as_ref().map(TokenFile::open).transpose();
         let token = token.map_err(failed("--metrics-token-file"))?;
-        let listener = listener::bind(host, *port).await.map_err(failed("--metrics-bind-address"))?;
+        let listener = listener::bind(host, *port).map_err(failed("--metrics-bind-address"))?;
         let routes = health::metrics_routes(metrics.clone(), token);
         servers.spawn(serve_routes(listener, "metrics", routes, Limits::without_bodies(), stop.clone()));
     }

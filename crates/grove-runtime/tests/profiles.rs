@@ -36,7 +36,7 @@ const DURATION: u64 = 10;
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 async fn serve() -> (SocketAddr, CancellationToken) {
-    let listener = listener::bind("localhost", 0).await.unwrap();
+    let listener = listener::bind("localhost", 0).unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let routes = profiles::routes(stop.clone());
     tokio::spawn(listener::serve_routes(listener, "profiles", routes, profiles::limits(), stop.clone()));

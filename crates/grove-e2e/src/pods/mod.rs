@@ -38,7 +38,7 @@ use tokio::{
 
 pub use self::image::Image;
 use self::{
-    pod::{Fate, RunningPod},
+    pod::{Lifecycle, RunningPod},
     sandbox::Network,
 };
 use crate::{
@@ -117,7 +117,7 @@ impl PodRunner {
 }
 
 async fn watch_pods(shared: Arc<Shared>) {
-    let mut fates: BTreeMap<String, watch::Sender<Fate>> = BTreeMap::new();
+    let mut lifecycles: BTreeMap<String, watch::Sender<Lifecycle>> = BTreeMap::new();
     let mut listed = BTreeSet::new();
     // Aborted with this task.
     let mut pods = JoinSet::new();
@@ -130,32 +130,32 @@ async fn watch_pods(shared: Arc<Shared>) {
             Ok(Event::Apply(pod) | Event::InitApply(pod)) => {
                 let uid = pod.uid().unwrap_or_default();
                 listed.insert(uid.clone());
-                let (fate, is_bound) =
-                    (Fate::of(&pod), pod.spec.as_ref().is_some_and(|it| it.node_name.is_some()));
-                match fates.get(&uid) {
+                let (lifecycle, is_bound) =
+                    (Lifecycle::of(&pod), pod.spec.as_ref().is_some_and(|it| it.node_name.is_some()));
+                match lifecycles.get(&uid) {
                     Some(sender) => {
-                        sender.send_if_modified(|it| std::mem::replace(it, fate) != fate);
+                        sender.send_if_modified(|it| std::mem::replace(it, lifecycle) != lifecycle);
                     }
                     None if is_bound => {
-                        let (sender, receiver) = watch::channel(fate);
-                        fates.insert(uid, sender);
-                        pods.spawn(RunningPod::new(Arc::clone(&shared), pod).live(receiver));
+                        let (sender, receiver) = watch::channel(lifecycle);
+                        lifecycles.insert(uid, sender);
+                        pods.spawn(RunningPod::new(Arc::clone(&shared), pod).run(receiver));
                     }
                     None => {}
                 }
             }
             Ok(Event::InitDone) => {
                 // What a watch that broke did not tell.
-                let gone = |(uid, sender): (&String, &watch::Sender<Fate>)| {
+                let gone = |(uid, sender): (&String, &watch::Sender<Lifecycle>)| {
                     if !listed.contains(uid) {
-                        sender.send_replace(Fate::Gone);
+                        sender.send_replace(Lifecycle::Deleted);
                     }
                 };
-                fates.iter().for_each(gone);
+                lifecycles.iter().for_each(gone);
             }
             Ok(Event::Delete(pod)) => {
-                if let Some(sender) = fates.get(&pod.uid().unwrap_or_default()) {
-                    sender.send_replace(Fate::Gone);
+                if let Some(sender) = lifecycles.get(&pod.uid().unwrap_or_default()) {
+                    sender.send_replace(Lifecycle::Deleted);
                 }
             }
             // It is tried again.

@@ -19,7 +19,7 @@ use super::{
     container::{Plan, tool},
     probe::Prober,
     sandbox::Sandbox,
-    status::{End, State, patch},
+    status::{Exit, State, patch},
     volumes::Volumes,
 };
 use crate::cluster::{Command, Process, last_words};
@@ -29,23 +29,25 @@ const RESTART: Duration = Duration::from_secs(1);
 /// How long a pod may take to end where it does not say it itself.
 const GRACE: u64 = 30;
 
-/// What is to become of a pod.
+/// How far the deletion of a pod is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It goes on.
-    Lives,
-    /// It is being deleted, and has so many seconds.
-    Ends(u64),
+pub(super) enum Lifecycle {
+    /// It is not being deleted.
+    Active,
+    /// It is being deleted, with a grace period of so many seconds.
+    Terminating(u64),
     /// It is gone from the API server.
-    Gone,
+    Deleted,
 }
 
-impl Fate {
+impl Lifecycle {
     /// As the API server has it.
     pub(super) fn of(pod: &Pod) -> Self {
         match (&pod.metadata.deletion_timestamp, pod.metadata.deletion_grace_period_seconds) {
-            (None, _) => Self::Lives,
-            (Some(_), seconds) => Self::Ends(seconds.and_then(|it| u64::try_from(it).ok()).unwrap_or(GRACE)),
+            (None, _) => Self::Active,
+            (Some(_), seconds) => {
+                Self::Terminating(seconds.and_then(|it| u64::try_from(it).ok()).unwrap_or(GRACE))
+            }
         }
     }
 }
@@ -71,16 +73,16 @@ impl RunningPod {
     }
 
     /// Runs its container, again and again, until the pod is to end.
-    pub(super) async fn live(mut self, mut fate: watch::Receiver<Fate>) {
+    pub(super) async fn run(mut self, mut lifecycle: watch::Receiver<Lifecycle>) {
         let until_end = async {
             // Who sends lives longer than this.
-            fate.wait_for(|it| *it != Fate::Lives).await.map_or(Fate::Gone, |it| *it)
+            lifecycle.wait_for(|it| *it != Lifecycle::Active).await.map_or(Lifecycle::Deleted, |it| *it)
         };
         let end = tokio::select! {
             never = self.keep_running() => match never {},
             end = until_end => end,
         };
-        self.end(end, fate).await;
+        self.terminate(end, lifecycle).await;
     }
 
     async fn keep_running(&mut self) -> Infallible {
@@ -90,12 +92,12 @@ impl RunningPod {
                 Ok(end) => {
                     restarts += 1;
                     let why = format!("back-off restarting failed container, which said:{}", end.message);
-                    self.tell(&State::Waiting("CrashLoopBackOff", why), restarts, Some(&end)).await;
+                    self.report(&State::Waiting("CrashLoopBackOff", why), restarts, Some(&end)).await;
                     last = Some(end);
                 }
                 Err(error) => {
                     let state = State::Waiting("CreateContainerError", format!("{error:#}"));
-                    self.tell(&state, restarts, last.as_ref()).await;
+                    self.report(&state, restarts, last.as_ref()).await;
                 }
             }
             sleep(RESTART).await;
@@ -103,7 +105,7 @@ impl RunningPod {
     }
 
     /// Runs its container to its end. An error: it cannot be started.
-    async fn run_once(&mut self, restarts: i32, last: Option<&End>) -> Result<End> {
+    async fn run_once(&mut self, restarts: i32, last: Option<&Exit>) -> Result<Exit> {
         let container = container::only(&self.pod)?.clone();
         let wanted = container.image.clone().unwrap_or_default();
         let image = self.shared.images.get(&wanted).cloned();
@@ -134,7 +136,7 @@ impl RunningPod {
             }
         };
         self.shared.running().remove(&self.pod.name_any());
-        Ok(End { code, message: last_words(&self.log) })
+        Ok(Exit { code, message: last_words(&self.log) })
     }
 
     /// Starts the process of the container. Once begun it is not given up, or nobody would know of it.
@@ -170,19 +172,19 @@ impl RunningPod {
         probe.map(|it| Prober::of(it, of, address)).transpose()
     }
 
-    /// Tells whether the container is ready whenever that changes.
+    /// Reports whether the container is ready whenever that changes.
     async fn report_readiness(
         &self,
         of: &Container,
         restarts: i32,
-        last: Option<&End>,
+        last: Option<&Exit>,
     ) -> Result<Infallible> {
         let Some(prober) = self.prober(of.readiness_probe.as_ref(), of).await? else {
-            self.tell(&State::Ready, restarts, last).await;
+            self.report(&State::Ready, restarts, last).await;
             return std::future::pending().await;
         };
-        let mut told = State::Unready("not probed yet".to_owned());
-        self.tell(&told, restarts, last).await;
+        let mut reported = State::Unready("not probed yet".to_owned());
+        self.report(&reported, restarts, last).await;
         let mut failures = 0;
         sleep(prober.delay).await;
         loop {
@@ -196,10 +198,10 @@ impl RunningPod {
                     State::Unready(format!("Readiness probe failed: {error:#}"))
                 }
             };
-            let counts = now == State::Ready || told != State::Ready || failures >= prober.failures;
-            if now != told && counts {
-                self.tell(&now, restarts, last).await;
-                told = now;
+            let counts = now == State::Ready || reported != State::Ready || failures >= prober.failures;
+            if now != reported && counts {
+                self.report(&now, restarts, last).await;
+                reported = now;
             }
             sleep(prober.period).await;
         }
@@ -219,7 +221,7 @@ impl RunningPod {
         Ok(())
     }
 
-    async fn tell(&self, state: &State, restarts: i32, last: Option<&End>) {
+    async fn report(&self, state: &State, restarts: i32, last: Option<&Exit>) {
         let address = self.sandbox.lock().await.as_ref().map(|it| it.address);
         let patch = Patch::Strategic(patch(&self.pod, address, state, restarts, last));
         let name = self.pod.name_any();
@@ -231,13 +233,13 @@ impl RunningPod {
         }
     }
 
-    /// Ends the container as a kubelet does, then the network, and tells that nothing is left.
-    async fn end(self, end: Fate, mut fate: watch::Receiver<Fate>) {
+    /// Ends the container as a kubelet does, then the network, and deletes the pod.
+    async fn terminate(self, end: Lifecycle, mut lifecycle: watch::Receiver<Lifecycle>) {
         let started = self.starting.lock().await;
         let process = self.shared.running().remove(&self.pod.name_any());
         drop(started);
         if let Some(process) = process {
-            let seconds = if let Fate::Ends(seconds) = end { seconds } else { 0 };
+            let seconds = if let Lifecycle::Terminating(seconds) = end { seconds } else { 0 };
             let graceful = async {
                 let hook =
                     container::only(&self.pod).ok().and_then(|it| it.lifecycle.as_ref()?.pre_stop.as_ref());
@@ -250,7 +252,7 @@ impl RunningPod {
                 tokio::select! {
                     ended = timeout(Duration::from_secs(seconds), graceful) => ended.is_ok(),
                     // Somebody deleted it by force.
-                    _ = fate.wait_for(|it| *it == Fate::Gone) => false,
+                    _ = lifecycle.wait_for(|it| *it == Lifecycle::Deleted) => false,
                 }
             };
             if !in_time.await {
@@ -278,18 +280,18 @@ mod tests {
 
     #[test]
     fn a_deleted_pod_has_the_time_that_it_was_given() {
-        let fate = |metadata: serde_json::Value| {
-            Fate::of(
+        let lifecycle = |metadata: serde_json::Value| {
+            Lifecycle::of(
                 &serde_json::from_value(json!({ "metadata": metadata, "spec": { "containers": [] } }))
                     .unwrap(),
             )
         };
         let deleted = "2026-01-01T00:00:00Z";
-        assert_eq!(fate(json!({})), Fate::Lives);
+        assert_eq!(lifecycle(json!({})), Lifecycle::Active);
         assert_eq!(
-            fate(json!({ "deletionTimestamp": deleted, "deletionGracePeriodSeconds": 7 })),
-            Fate::Ends(7)
+            lifecycle(json!({ "deletionTimestamp": deleted, "deletionGracePeriodSeconds": 7 })),
+            Lifecycle::Terminating(7)
         );
-        assert_eq!(fate(json!({ "deletionTimestamp": deleted })), Fate::Ends(GRACE));
+        assert_eq!(lifecycle(json!({ "deletionTimestamp": deleted })), Lifecycle::Terminating(GRACE));
     }
 }

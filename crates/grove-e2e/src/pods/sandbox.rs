@@ -24,9 +24,11 @@ const PER_PROCESS: u32 = 1 << 10;
 /// So many of them fit into 10.128.0.0/9.
 const PROCESSES: u32 = 1 << 13;
 
+/// Numbers that were given to networks: of all clusters of this process.
+static GIVEN: AtomicU32 = AtomicU32::new(1);
+
 /// Networks of pods, and the way from them to the API server.
 pub(super) struct Network {
-    given: AtomicU32,
     port: u16,
     server: String,
     /// Opened with the first pod: the gateway's address comes and goes with pods.
@@ -42,7 +44,7 @@ pub(super) struct Sandbox {
 impl Network {
     pub(super) fn new(cluster: &Cluster) -> Result<Self> {
         let ([port], server) = (free_ports()?, server(&cluster.kubeconfig)?);
-        Ok(Self { given: AtomicU32::new(1), port, server, gateway: OnceCell::new() })
+        Ok(Self { port, server, gateway: OnceCell::new() })
     }
 
     /// Where pods find the API server.
@@ -52,7 +54,7 @@ impl Network {
 
     /// Makes a network and waits until it is up.
     pub(super) async fn open(&self, reaper: Arc<Reaper>, scripts: &Path, files: &Path) -> Result<Sandbox> {
-        let number = number(std::process::id(), self.given.fetch_add(1, Ordering::Relaxed));
+        let number = number(std::process::id(), GIVEN.fetch_add(1, Ordering::Relaxed));
         let address = address(number);
         let (ready, log) = (files.join("network-is-up"), files.join("network.log"));
         let words = [

@@ -1,4 +1,4 @@
-//! What the API server is told of a pod.
+//! The status of a pod, as it is written to the API server.
 
 use std::net::Ipv4Addr;
 
@@ -18,15 +18,15 @@ pub(super) enum State {
 
 /// How a container has ended.
 #[derive(Clone, Debug)]
-pub(super) struct End {
+pub(super) struct Exit {
     /// None: by a signal.
     pub(super) code: Option<i32>,
     /// The end of its log.
     pub(super) message: String,
 }
 
-impl End {
-    fn told(&self) -> Value {
+impl Exit {
+    fn to_state(&self) -> Value {
         // What shells make of SIGKILL: the only signal that we send while a container should go on.
         let code = self.code.unwrap_or(137);
         let reason = if code == 0 { "Completed" } else { "Error" };
@@ -40,7 +40,7 @@ pub(super) fn patch(
     address: Option<Ipv4Addr>,
     state: &State,
     restarts: i32,
-    last: Option<&End>,
+    last: Option<&Exit>,
 ) -> Value {
     let container = pod.spec.as_ref().and_then(|it| it.containers.first());
     let (name, image) = container
@@ -76,7 +76,7 @@ pub(super) fn patch(
         ],
         "containerStatuses": [{
             "name": name, "image": image, "imageID": "", "ready": is_ready, "started": is_running,
-            "restartCount": restarts, "state": shown, "lastState": last.map(End::told),
+            "restartCount": restarts, "state": shown, "lastState": last.map(Exit::to_state),
         }],
     });
     if let Some(address) = address {
@@ -95,7 +95,7 @@ fn now() -> String {
 mod tests {
     use super::*;
 
-    fn told(state: &State, restarts: i32, last: Option<&End>) -> Value {
+    fn status_of(state: &State, restarts: i32, last: Option<&Exit>) -> Value {
         let pod = json!({ "metadata": { "uid": "u" }, "spec": { "containers": [{ "name": "c", "image": "i:1" }] } });
         let pod: Pod = serde_json::from_value(pod).unwrap();
         let patch = patch(&pod, Some(Ipv4Addr::new(10, 128, 0, 1)), state, restarts, last);
@@ -104,9 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn readiness_is_told_in_three_places() {
+    fn readiness_is_in_conditions_and_container_status() {
         for (state, want) in [(State::Ready, true), (State::Unready("no".to_owned()), false)] {
-            let status = told(&state, 0, None);
+            let status = status_of(&state, 0, None);
             let conditions = status["conditions"].as_array().unwrap();
             for type_ in ["ContainersReady", "Ready"] {
                 let found = conditions.iter().find(|it| it["type"] == type_).unwrap();
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn a_container_that_failed_says_what_it_said_last() {
-        let end = End { code: Some(2), message: "no such file".to_owned() };
-        let status = told(&State::Waiting("CrashLoopBackOff", String::new()), 1, Some(&end));
+    fn a_failed_container_has_its_exit_code_and_last_words() {
+        let end = Exit { code: Some(2), message: "no such file".to_owned() };
+        let status = status_of(&State::Waiting("CrashLoopBackOff", String::new()), 1, Some(&end));
         let container = &status["containerStatuses"][0];
         assert_eq!(container["state"]["waiting"]["reason"], "CrashLoopBackOff");
         assert_eq!(container["lastState"]["terminated"]["exitCode"], 2);
         assert_eq!(container["lastState"]["terminated"]["message"], "no such file");
         assert_eq!((&container["restartCount"], &status["phase"]), (&json!(1), &json!("Running")));
-        assert_eq!(told(&State::Waiting("x", String::new()), 0, None)["phase"], "Pending");
+        assert_eq!(status_of(&State::Waiting("x", String::new()), 0, None)["phase"], "Pending");
     }
 }

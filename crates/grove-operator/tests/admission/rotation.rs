@@ -33,13 +33,14 @@ use crate::{
 const LIFETIMES: Lifetimes = Lifetimes { authority: Duration::from_secs(12), leaf: Duration::from_secs(6) };
 /// An API server hears of a new caBundle this much later, or twice this much.
 const LAG: Duration = Duration::from_millis(100);
-/// A client that was not scheduled for so long has an older caBundle than an API server ever has; its failure does not count.
-const TOO_LATE: Duration = Duration::from_millis(400);
+/// A failure with a caBundle that was replaced longer ago does not count: no API server hears of a change so late, but on a busy
+/// machine a task of this test may not be scheduled for a while.
+const TOO_LATE: Duration = Duration::from_millis(600);
 /// Leaves that each replica serves in turn: three rotations.
 const LEAVES: usize = 4;
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The caBundle as an API server knows it, and when it came to know it.
+/// The caBundle as an API server knows it, and when it was the newest.
 type Known = (Vec<u8>, Instant);
 
 /// Two replicas, and what they were seen to serve.
@@ -69,10 +70,10 @@ impl Stage {
     async fn load(&self, known: watch::Receiver<Known>) {
         while !self.enough.load(Ordering::Relaxed) {
             for replica in 0..self.replicas.len() {
-                let (bundle, since) = known.borrow().clone();
+                let (bundle, published) = known.borrow().clone();
                 let result = self.ask(replica, &bundle).await;
                 if let Err(error) = result {
-                    assert!(since.elapsed() > TOO_LATE, "replica {replica}: {error}");
+                    assert!(published.elapsed() > TOO_LATE, "replica {replica}: {error}");
                     self.discarded.fetch_add(1, Ordering::Relaxed);
                 }
                 self.asked.fetch_add(1, Ordering::Relaxed);
@@ -116,10 +117,10 @@ async fn rotation_under_load_fails_no_admission_on_either_replica() {
         let has_rotated = |it: &Mutex<BTreeSet<Vec<u8>>>| it.lock().unwrap().len() >= LEAVES;
         // One authority, both, and the new one alone.
         while bundles.len() < 3 || !stage.leaves.iter().all(has_rotated) {
-            let late = bundle();
+            let (late, published) = (bundle(), Instant::now());
             sleep(LAG).await;
             bundles.insert(late.clone());
-            hear.send_replace((late, Instant::now()));
+            hear.send_replace((late, published));
         }
         stage.enough.store(true, Ordering::Relaxed);
     };

@@ -31,8 +31,8 @@ pub enum BindError {
 }
 
 /// Listens on `host` (an IP address, `localhost` for 127.0.0.1, `""` for all addresses) and `port` (0 for any free one).
-#[allow(clippy::unused_async, reason = "the socket belongs to the runtime of the caller")]
-pub async fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
+/// To be called within a runtime of Tokio, to which the socket then belongs.
+pub fn bind(host: &str, port: u16) -> Result<TcpListener, BindError> {
     let host = match host.trim_start_matches('[').trim_end_matches(']') {
         "" => match listen((Ipv6Addr::UNSPECIFIED, port).into()) {
             // One socket for both families.
@@ -63,20 +63,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_port_that_is_taken_is_named() {
-        let taken = bind("127.0.0.1", 0).await.unwrap();
+        let taken = bind("127.0.0.1", 0).unwrap();
         let port = taken.local_addr().unwrap().port();
-        let error = bind("127.0.0.1", port).await.unwrap_err().to_string();
+        let error = bind("127.0.0.1", port).unwrap_err().to_string();
         assert!(error.starts_with(&format!("cannot listen on address 127.0.0.1, port {port}: ")), "{error}");
         drop(taken);
-        bind("127.0.0.1", port).await.expect("free again");
+        bind("127.0.0.1", port).expect("free again");
     }
 
     #[tokio::test]
     async fn hosts_are_addresses_or_all_of_them() {
-        assert!(bind("", 0).await.unwrap().local_addr().unwrap().ip().is_unspecified());
-        assert!(bind("localhost", 0).await.unwrap().local_addr().unwrap().ip().is_loopback());
+        assert!(bind("", 0).unwrap().local_addr().unwrap().ip().is_unspecified());
+        assert!(bind("localhost", 0).unwrap().local_addr().unwrap().ip().is_loopback());
         assert_eq!(
-            bind("localhost:", 0).await.unwrap_err().to_string(),
+            bind("localhost:", 0).unwrap_err().to_string(),
             "cannot listen on \"localhost:\": neither an IP address nor localhost"
         );
     }

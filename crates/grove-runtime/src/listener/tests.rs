@@ -29,7 +29,7 @@ struct Served {
 }
 
 async fn served(routes: axum::Router, limits: Limits) -> Served {
-    let listener = bind("127.0.0.1", 0).await.unwrap();
+    let listener = bind("127.0.0.1", 0).unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let serving = tokio::spawn(serve_routes(listener, "test", routes, limits, stop.clone()));
     Served { address, stop, serving }
@@ -143,5 +143,5 @@ async fn serves_until_stopped() {
     assert!(Served::ask(&mut stream, "/healthz", "").await.ends_with("ok\n"));
     served.stop.cancel();
     timeout(PATIENCE, served.serving).await.expect("it does not end").unwrap().unwrap();
-    bind("127.0.0.1", served.address.port()).await.expect("free again");
+    bind("127.0.0.1", served.address.port()).expect("free again");
 }

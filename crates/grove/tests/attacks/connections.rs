@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use futures::stream::{StreamExt as _, iter};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::{net::TcpStream, sync::Mutex};
+use tokio::net::TcpStream;
 
 use crate::{
     client::{Port, attacker, until_closed},
@@ -16,9 +16,6 @@ const CONNECTIONS: usize = 10_000;
 const BEGUN_AT_ONCE: usize = 500;
 /// What this process has open besides.
 const OTHER_FILES: u64 = 2_000;
-
-/// One flood at a time has so many files open.
-static FILES: Mutex<()> = Mutex::const_new(());
 
 /// Lets this process have a file for each connection.
 fn raise_limit_of_files() {
@@ -47,7 +44,6 @@ async fn flood(port: Port) -> Vec<TcpStream> {
 
 async fn table(program: &mut Program) {
     raise_limit_of_files();
-    let _files = FILES.lock().await;
     for port in program.ports.clone() {
         let flooding = tokio::spawn(flood(port.clone()));
         let mut open = port.attacked("10,000 connections", flooding).await.unwrap();

@@ -1,242 +1,19 @@
 //! AdmissionReviews that no API server sends. The callers of webhooks are not known, so an answer gives them nothing, and nothing in
 //! the cluster changes.
 
-use std::{collections::BTreeMap, fmt::Display, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use futures::future::join_all;
-use grove_api::constants::{
-    labels::PART_OF,
-    webhooks::{AUTHORIZER, CLIQUE_VALIDATING, SET_DEFAULTING, SET_VALIDATING, TOPOLOGY_VALIDATING},
-};
+use grove_api::constants::webhooks::SET_VALIDATING;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use crate::{
     client::{Kind, attacker},
+    forged_reviews::table,
     honest::review,
     program::{PATIENCE, Program, TENANT, set},
 };
-
-/// A forged review: where it is sent, the status of HTTP, what the review in the answer says of it, and words of it.
-struct Forged {
-    name: &'static str,
-    path: &'static str,
-    text: String,
-    code: u16,
-    allowed: Option<bool>,
-    words: &'static str,
-}
-
-/// One that gets no review as its answer.
-fn refused(name: &'static str, text: &dyn Display, code: u16, words: &'static str) -> Forged {
-    Forged { name, path: SET_VALIDATING.path, text: text.to_string(), code, allowed: None, words }
-}
-
-fn answered(
-    name: &'static str,
-    path: &'static str,
-    review: &Value,
-    allowed: bool,
-    words: &'static str,
-) -> Forged {
-    Forged { name, path, text: review.to_string(), code: 200, allowed: Some(allowed), words }
-}
-
-/// A review with another value at a path.
-fn with(mut review: Value, path: &str, value: Value) -> Value {
-    *review.pointer_mut(path).unwrap() = value;
-    review
-}
-
-fn table() -> Vec<Forged> {
-    let mine = || set("mine", "default");
-    let create = || review("CREATE", &mine(), &Value::Null);
-    let uid = |uid: Value| with(create(), "/request/uid", uid);
-    let mut rows = vec![
-        refused("a number as uid", &uid(7.into()), 400, "invalid type: integer"),
-        refused("an object as uid", &uid(json!({ "a": 1 })), 400, "invalid type: map"),
-        refused("no uid", &uid(Value::Null), 400, "invalid type: null"),
-        refused("an empty uid", &uid("".into()), 400, "the request has no uid"),
-        refused(
-            "a uid of a megabyte",
-            &uid("u".repeat(1 << 20).into()),
-            400,
-            "the uid has more than 256 bytes",
-        ),
-        refused(
-            "no request",
-            &json!({ "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview" }),
-            400,
-            "has no request",
-        ),
-        refused(
-            "another version",
-            &with(create(), "/apiVersion", "admission.k8s.io/v1beta1".into()),
-            400,
-            "v1beta1",
-        ),
-        refused(
-            "another operation",
-            &with(create(), "/request/operation", "ESCALATE".into()),
-            400,
-            "ESCALATE",
-        ),
-        refused(
-            "a text as userInfo",
-            &with(create(), "/request/userInfo", "root".into()),
-            400,
-            "invalid type: string",
-        ),
-        refused(
-            "a list as namespace",
-            &with(create(), "/request/namespace", json!([TENANT])),
-            400,
-            "invalid type",
-        ),
-        refused("two requests", &r#"{"request":{"uid":"1"},"request":{"uid":"2"}}"#, 400, "AdmissionReview"),
-        refused("nesting without end", &"[".repeat(1 << 20), 413, "too many values"),
-        refused("bytes that are no text", &"\u{0}\u{1}", 400, "not an AdmissionReview"),
-    ];
-    rows.extend(many_values());
-    rows.extend(wrong_objects());
-    rows.extend(authorizer());
-    rows
-}
-
-/// Small texts that become large, or long to judge.
-fn many_values() -> Vec<Forged> {
-    let mine = || set("mine", "default");
-    let old = |old: Value| review("UPDATE", &mine(), &old);
-    let text = |part: &str| {
-        let bomb = format!("[{}0]", part.repeat((3 << 20) / part.len()));
-        old(Value::from("BOMB")).to_string().replace("\"BOMB\"", &bomb)
-    };
-    let deep = old(Value::from("BOMB")).to_string().replace("\"BOMB\"", &"[".repeat(10_000));
-    let too_many = "the review has too many values";
-    // As many as are still judged: both objects have thousands of findings, each of them its own.
-    let wrong = |variable: Value| {
-        let mut wrong = mine();
-        let container = json!({ "name": "a", "image": "b", "env": vec![variable; 6_000] });
-        wrong["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"] = json!([container]);
-        wrong
-    };
-    let (new, before) =
-        (wrong(json!({ "name": "A", "value": 1 })), wrong(json!({ "name": 1, "value": "A" })));
-    let mut cliques = mine();
-    cliques["spec"]["template"]["cliques"] = json!(vec![json!({}); 200_000]);
-    vec![
-        refused("small maps in oldObject", &text(r#"{"":0},"#), 413, too_many),
-        refused("small lists in oldObject", &text("[0],"), 413, too_many),
-        refused("numbers in oldObject", &text("0,"), 413, too_many),
-        refused("deep nesting in oldObject", &deep, 400, "recursion limit"),
-        answered(
-            "findings in both objects",
-            SET_VALIDATING.path,
-            &review("UPDATE", &new, &before),
-            false,
-            "... (cut)",
-        ),
-        answered(
-            "200,000 cliques to be defaulted",
-            SET_DEFAULTING.path,
-            &review("CREATE", &cliques, &Value::Null),
-            true,
-            "",
-        ),
-        answered(
-            "an oldObject of 6 MB",
-            SET_VALIDATING.path,
-            &review("DELETE", &Value::Null, &{
-                let mut old = mine();
-                old["metadata"]["annotations"] = json!({ "a": "b".repeat(6 << 20) });
-                old
-            }),
-            true,
-            "",
-        ),
-    ]
-}
-
-/// Objects that do not fit to the path, or are of others.
-fn wrong_objects() -> Vec<Forged> {
-    let (mine, victim) = (set("mine", "default"), set("victim", TENANT));
-    let mut shrunk = victim.clone();
-    shrunk["spec"]["replicas"] = 0.into();
-    let deployment = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" } });
-    let mut lying = review("CREATE", &deployment, &Value::Null);
-    lying["request"]["kind"] = json!({ "group": "grove.io", "version": "v1alpha1", "kind": "PodCliqueSet" });
-    let mut traversing = mine.clone();
-    traversing["spec"]["template"]["topologyConstraint"] =
-        json!({ "topologyName": "../../../api/v1/namespaces/grove-system/secrets", "packDomain": "rack" });
-    let create = review("CREATE", &mine, &Value::Null);
-    vec![
-        answered(
-            "another kind",
-            SET_VALIDATING.path,
-            &review("CREATE", &deployment, &Value::Null),
-            false,
-            "got Deployment",
-        ),
-        answered("another kind than the request says", SET_VALIDATING.path, &lying, false, "not of the kind"),
-        answered("a set for topologies", TOPOLOGY_VALIDATING.path, &create, false, "got PodCliqueSet"),
-        answered("a set for cliques", CLIQUE_VALIDATING.path, &create, false, "got PodCliqueSet"),
-        answered(
-            "a name that is a path",
-            SET_VALIDATING.path,
-            &review("CREATE", &traversing, &Value::Null),
-            false,
-            "topologyName",
-        ),
-        // Whether alice may do it is for the API server to say; a yes to a forger changes nothing.
-        answered(
-            "a change of another tenant's set",
-            SET_VALIDATING.path,
-            &without_user(review("UPDATE", &shrunk, &victim)),
-            true,
-            "",
-        ),
-        answered(
-            "a deletion of another tenant's set",
-            SET_VALIDATING.path,
-            &without_user(review("DELETE", &Value::Null, &victim)),
-            true,
-            "",
-        ),
-    ]
-}
-
-fn without_user(mut review: Value) -> Value {
-    review["request"].as_object_mut().unwrap().remove("userInfo");
-    review
-}
-
-/// What the authorizer protects, with users of the forger's choice.
-fn authorizer() -> Vec<Forged> {
-    let clique = json!({
-        "apiVersion": "grove.io/v1alpha1", "kind": "PodClique",
-        "metadata": { "name": "victim-0-worker", "namespace": TENANT, "labels": { PART_OF: "victim" } },
-    });
-    let delete = || review("DELETE", &Value::Null, &clique);
-    let by = |user: &str| with(delete(), "/request/userInfo/username", user.into());
-    let path = AUTHORIZER.path;
-    let operator = "system:serviceaccount:grove-system:grove-operator";
-    let long = "m".repeat(1 << 20);
-    let mut update = review("UPDATE", &clique, &clique);
-    update["request"]["object"]["metadata"]["labels"] = json!({});
-    vec![
-        answered(
-            "a deletion without a user",
-            path,
-            &without_user(delete()),
-            false,
-            "may not change this PodClique",
-        ),
-        answered("a deletion by a stranger", path, &by("mallory"), false, "may not change this PodClique"),
-        answered("a user with a name of a megabyte", path, &by(&long), false, "... (cut)"),
-        answered("an update that takes the label off", path, &update, false, "may not change this PodClique"),
-        answered("a deletion in the operator's name", path, &by(operator), true, ""),
-    ]
-}
 
 /// Each object's identity and generation. Statuses may change meanwhile.
 fn objects(program: &Program) -> BTreeMap<String, (Value, Value)> {
@@ -250,18 +27,24 @@ fn objects(program: &Program) -> BTreeMap<String, (Value, Value)> {
         .collect()
 }
 
-/// Waits until the victim's pod is there, and nothing is written any more.
+/// Waits until the gate of the victim's pod is removed, the last step of its creation, and nothing is written any more.
 async fn settle(program: &Program) {
+    let is_ungated = || {
+        let pods = program.server.store().list("pods", Some(TENANT));
+        let gates =
+            |pod: &grove_apiserver::Object| pod.field("/spec/schedulingGates").cloned().unwrap_or_default();
+        !pods.is_empty() && pods.iter().all(|it| gates(it).as_array().is_none_or(Vec::is_empty))
+    };
     let settling = async {
         let (mut before, mut quiet) = (u64::MAX, 0);
-        while quiet < 25 || program.server.store().list("pods", Some(TENANT)).is_empty() {
+        while quiet < 25 || !is_ungated() {
             sleep(Duration::from_millis(20)).await;
             let writes = program.server.store().write_count();
             quiet = if writes == before { quiet + 1 } else { 0 };
             before = writes;
         }
     };
-    timeout(PATIENCE, settling).await.expect("the victim's pod is not created");
+    timeout(PATIENCE, settling).await.expect("the victim's pod keeps its gate");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -301,15 +84,15 @@ fn heavy(variables: usize) -> String {
 async fn a_flood_of_heavy_reviews_fills_no_memory() {
     let mut program = Program::operator("operator-heavy").await;
     let port = program.port(Kind::Admission).clone();
-    let post = async |number, text: &str| {
+    let attack = async |number, text: &str| {
         // One that is given up in the middle has no code.
         port.post_text(attacker(number), SET_VALIDATING.path, text).await.ok().map(|it| it.code)
     };
     // Without optimisation it is not judged in time.
-    let heaviest = port.attacked("the heaviest review", post(0, &heavy(45_000))).await;
+    let heaviest = port.attacked("the heaviest review", attack(0, &heavy(45_000))).await;
     assert!(heaviest.is_none_or(|it| [200, 504].contains(&it)), "{heaviest:?}");
     let text = heavy(5_000);
-    let one = async |number| [post(number, &text).await, post(number, &text).await];
+    let one = async |number| [attack(number, &text).await, attack(number, &text).await];
     let codes = port.attacked("heavy reviews", join_all((0..24).map(one))).await.concat();
     assert!(codes.iter().flatten().all(|it| [200, 408, 504].contains(it)), "{codes:?}");
     assert!(codes.contains(&Some(200)), "they are not judged: {codes:?}");

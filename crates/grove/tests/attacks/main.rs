@@ -14,6 +14,7 @@ mod bodies;
 mod client;
 mod connections;
 mod forged;
+mod forged_reviews;
 mod honest;
 mod program;
 mod slow;

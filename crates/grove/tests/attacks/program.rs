@@ -20,6 +20,7 @@ use kube::{Api, Client, api::PostParams};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
+    sync::{Mutex, MutexGuard},
     time::{sleep, timeout},
 };
 
@@ -35,6 +36,10 @@ pub(crate) const NAMESPACE: &str = "grove-system";
 /// Where the victim of forged reviews lives.
 pub(crate) const TENANT: &str = "tenant-a";
 
+/// One program is attacked at a time: on a small machine several attacks would keep each other's honest clients waiting, and two
+/// floods would have more files open than a process may.
+static TURN: Mutex<()> = Mutex::const_new(());
+
 /// A program that runs until it is dropped.
 pub(crate) struct Program {
     child: Child,
@@ -42,11 +47,13 @@ pub(crate) struct Program {
     pub(crate) server: ApiServer,
     pub(crate) ports: Vec<Port>,
     _handle: ServerHandle,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl Program {
     /// The operator, with every port that it can open, and a PodCliqueSet that it manages.
     pub(crate) async fn operator(name: &str) -> Self {
+        let turn = TURN.lock().await;
         let (folder, server, handle) = stage(name).await;
         let [admission, health, metrics, profiles] = free_ports();
         let config = folder.join("operator.yaml");
@@ -58,7 +65,8 @@ impl Program {
             Port::new(Kind::Metrics, metrics),
             Port::new(Kind::Profiles, profiles),
         ];
-        let mut program = Self { child, log: folder.join("log"), server, ports, _handle: handle };
+        let mut program =
+            Self { child, log: folder.join("log"), server, ports, _handle: handle, _turn: turn };
         program.until_ready().await;
         let secret = program.server.store().get("secrets", NAMESPACE, "grove-webhook-server-cert").unwrap();
         let secret: Secret = serde_json::from_value(secret.value().clone()).unwrap();
@@ -69,6 +77,7 @@ impl Program {
 
     /// The pod grouper, with every port that it can open.
     pub(crate) async fn pod_grouper(name: &str) -> Self {
+        let turn = TURN.lock().await;
         let (folder, server, handle) = stage(name).await;
         let [health, metrics] = free_ports();
         let [at_health, at_metrics] = [health, metrics].map(|it| format!("127.0.0.1:{it}"));
@@ -77,7 +86,8 @@ impl Program {
         let arguments: Vec<&str> = arguments.into_iter().chain(addresses).collect();
         let child = start(&folder, &arguments, GROUPER_MEGABYTES);
         let ports = vec![Port::new(Kind::Health, health), Port::new(Kind::Metrics, metrics)];
-        let mut program = Self { child, log: folder.join("log"), server, ports, _handle: handle };
+        let mut program =
+            Self { child, log: folder.join("log"), server, ports, _handle: handle, _turn: turn };
         program.until_ready().await;
         program
     }
