@@ -35,7 +35,7 @@ const DURATION: u64 = 10;
 /// Held by each test: a process takes one profile at a time.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-async fn serve() -> (SocketAddr, CancellationToken) {
+fn serve() -> (SocketAddr, CancellationToken) {
     let listener = listener::bind("localhost", 0).unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let routes = profiles::routes(stop.clone());
@@ -125,7 +125,7 @@ fn burn_cpu(done: &AtomicBool) {
 #[tokio::test]
 async fn a_profile_shows_what_the_processor_did() {
     let _alone = ALONE.lock().await;
-    let (address, _stop) = serve().await;
+    let (address, _stop) = serve();
     let done = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&done);
     let burning = thread::spawn(move || burn_cpu(&flag));
@@ -148,7 +148,7 @@ async fn a_profile_shows_what_the_processor_did() {
 #[tokio::test]
 async fn the_second_of_two_is_refused_and_the_first_ends_with_the_server() {
     let _alone = ALONE.lock().await;
-    let (address, stop) = serve().await;
+    let (address, stop) = serve();
     let (one, other) = (Box::pin(ask(address, LONG)), Box::pin(ask(address, LONG)));
     // Whichever comes second is answered first.
     let ((head, body), taken) = select(one, other).await.factor_first();
@@ -163,7 +163,7 @@ async fn the_second_of_two_is_refused_and_the_first_ends_with_the_server() {
 #[tokio::test]
 async fn a_profile_ends_when_its_client_leaves() {
     let _alone = ALONE.lock().await;
-    let (address, _stop) = serve().await;
+    let (address, _stop) = serve();
     let (one, other) = (Box::pin(ask(address, LONG)), Box::pin(ask(address, LONG)));
     let ((head, _), taken) = select(one, other).await.factor_first();
     assert!(head.starts_with("HTTP/1.1 429 "), "{head}");

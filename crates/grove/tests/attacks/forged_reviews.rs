@@ -113,7 +113,7 @@ fn many_values() -> Vec<Forged> {
     // As many as are still judged: both objects have thousands of findings, each of them its own.
     let wrong = |variable: Value| {
         let mut wrong = mine();
-        let container = json!({ "name": "a", "image": "b", "env": vec![variable; 6_000] });
+        let container = json!({ "name": "a", "image": "b", "env": vec![variable; 2_500] });
         wrong["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"] = json!([container]);
         wrong
     };

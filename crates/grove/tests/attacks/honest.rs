@@ -13,6 +13,8 @@ use crate::{
 
 /// Bytes above which reviews have to take turns.
 const LARGE: usize = 300 << 10;
+/// Answers to an honest client, during an attack without an end.
+const ANSWERS: usize = 2;
 
 impl Port {
     /// Asks as an honest client does, over a new connection.
@@ -98,6 +100,22 @@ impl Port {
         }
         honest().await;
         result.unwrap()
+    }
+
+    /// An honest client is answered several times while an attack goes on that does not end. Each time it asks until it is answered:
+    /// under an attack that starves it, it never is.
+    pub(crate) async fn served_during<T>(&self, what: &str, attack: impl Future<Output = T>) {
+        let honest = async {
+            for _ in 0..ANSWERS {
+                while self.ask(Ipv4Addr::LOCALHOST).await.is_err() {}
+            }
+        };
+        tokio::select! {
+            _ = attack => panic!("{what}: the attack ended"),
+            answered = timeout(PATIENCE * 2, honest) => {
+                assert!(answered.is_ok(), "{:?}, {what}: the honest client is not answered", self.kind);
+            }
+        }
     }
 }
 
