@@ -28,7 +28,7 @@ struct Served {
     serving: JoinHandle<io::Result<()>>,
 }
 
-async fn served(routes: axum::Router, limits: Limits) -> Served {
+fn served(routes: axum::Router, limits: Limits) -> Served {
     let listener = bind("127.0.0.1", 0).unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let serving = tokio::spawn(serve_routes(listener, "test", routes, limits, stop.clone()));
@@ -71,7 +71,7 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
 #[tokio::test]
 async fn slow_clients_keep_an_honest_one_from_neither_health_nor_metrics() {
     for (routes, path) in [(health(), "/readyz"), (metrics_routes(Metrics::new(), None), "/metrics")] {
-        let served = served(routes, patient()).await;
+        let served = served(routes, patient());
         let mut kept = served.connect(HONEST).await;
         assert!(Served::ask(&mut kept, path, "").await.starts_with("HTTP/1.1 200 "));
         let mut slow = Vec::new();
@@ -94,7 +94,7 @@ async fn metrics_are_for_those_who_have_the_token() {
     let file = std::env::temp_dir().join(format!("grove-metrics-token-{}", std::process::id()));
     std::fs::write(&file, "s3cret\n").unwrap();
     let token = TokenFile::open(&file).unwrap();
-    let served = served(metrics_routes(Metrics::new(), Some(token)), patient()).await;
+    let served = served(metrics_routes(Metrics::new(), Some(token)), patient());
     let mut stream = served.connect(HONEST).await;
     let refused = Served::ask(&mut stream, "/metrics", "").await;
     assert!(refused.starts_with("HTTP/1.1 401 "), "{refused}");
@@ -110,7 +110,7 @@ async fn metrics_are_for_those_who_have_the_token() {
 async fn silent_clients_are_left_at_every_step() {
     let soon = Duration::from_millis(300);
     let limits = Limits { first_request_time: soon, idle_time: soon, ..Limits::without_bodies() };
-    let served = served(health(), limits).await;
+    let served = served(health(), limits);
     let mut silent = served.connect(HONEST).await;
     assert!(is_closed(&mut silent).await, "no request");
     let mut slow = served.connect(HONEST).await;
@@ -123,7 +123,7 @@ async fn silent_clients_are_left_at_every_step() {
 
 #[tokio::test]
 async fn bodies_are_bounded_and_not_read() {
-    let served = served(health(), patient()).await;
+    let served = served(health(), patient());
     let mut stream = served.connect(HONEST).await;
     let answer = Served::ask(&mut stream, "/readyz", "Content-Length: 1000000000\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
@@ -138,7 +138,7 @@ async fn bodies_are_bounded_and_not_read() {
 
 #[tokio::test]
 async fn serves_until_stopped() {
-    let served = served(health(), Limits::without_bodies()).await;
+    let served = served(health(), Limits::without_bodies());
     let mut stream = served.connect(HONEST).await;
     assert!(Served::ask(&mut stream, "/healthz", "").await.ends_with("ok\n"));
     served.stop.cancel();

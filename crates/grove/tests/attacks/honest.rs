@@ -104,10 +104,17 @@ impl Port {
 
     /// An honest client is answered several times while an attack goes on that does not end. Each time it asks until it is answered:
     /// under an attack that starves it, it never is.
-    pub(crate) async fn served_during<T>(&self, what: &str, attack: impl Future<Output = T>) {
+    pub(crate) async fn served_during<T>(
+        &self,
+        what: &str,
+        attack: impl Future<Output = T>,
+        has_begun: impl Fn() -> bool,
+    ) {
         let honest = async {
-            for _ in 0..ANSWERS {
-                while self.ask(Ipv4Addr::LOCALHOST).await.is_err() {}
+            let mut answers = 0;
+            while answers < ANSWERS {
+                let counts = has_begun();
+                answers += usize::from(self.ask(Ipv4Addr::LOCALHOST).await.is_ok() && counts);
             }
         };
         tokio::select! {
