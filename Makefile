@@ -24,7 +24,7 @@ build-xtask:
 	@$(BUILD) --bin xtask
 # The harness starts the programs that lie beside it.
 build-e2e:
-	@$(BUILD) --bin grove --bin grove-initc --bin grove-e2e
+	@$(BUILD) --bin grove --bin grove-initc --bin grove-e2e --bin grove-release
 
 # Its own folder in target, so that two checkouts do not get into each other's way.
 .PHONY: up

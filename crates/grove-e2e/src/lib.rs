@@ -7,6 +7,8 @@ pub mod grouper;
 pub mod nodes;
 pub mod objects;
 pub mod operator;
+mod plain_http;
+pub mod pods;
 pub mod scenario;
 pub mod scenarios;
 pub mod up;

@@ -5,21 +5,20 @@ mod balancer;
 mod configuration;
 mod ledger;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{net::Ipv4Addr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
 
 use self::configuration::configuration;
 pub use self::{
     balancer::Balancer,
     ledger::{Grant, Ledger},
 };
-use crate::cluster::{Cluster, Command, Link, Process, Reaper, Scheduler, Write, free_ports};
+use crate::{
+    cluster::{Cluster, Command, Link, Process, Reaper, Scheduler, Write, free_ports},
+    plain_http,
+};
 
 /// How long it may take until it is ready, and until it has ended.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -245,14 +244,7 @@ impl Operator {
 
 /// A request to a server of plain HTTP on 127.0.0.1: status and body.
 async fn get(port: u16, path: &str) -> Result<(u16, String)> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    let (head, body) = answer.split_once("\r\n\r\n").context("half an answer")?;
-    let code = head.split(' ').nth(1).and_then(|it| it.parse().ok()).context("no status")?;
-    Ok((code, body.to_owned()))
+    plain_http::get((Ipv4Addr::LOCALHOST, port).into(), path).await
 }
 
 /// Limits the data of a process: its heap, and the stacks of its threads, whether it uses all of them or not.
@@ -272,12 +264,12 @@ pub fn of_operator(writes: Vec<Write>, namespace: &str) -> Vec<Write> {
 
 /// The executable beside ours.
 pub(crate) fn program() -> Result<PathBuf> {
-    let here = std::env::current_exe()?;
-    let program = here.with_file_name("grove");
-    ensure!(
-        program.exists(),
-        "{} is missing; build it as this one was built: cargo build --package grove",
-        program.display()
-    );
+    beside("grove")
+}
+
+/// Another executable beside ours.
+pub(crate) fn beside(name: &str) -> Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name(name);
+    ensure!(program.exists(), "{} is missing; build it with: make build-e2e", program.display());
     Ok(program)
 }

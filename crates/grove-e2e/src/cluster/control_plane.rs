@@ -98,6 +98,8 @@ impl Plane {
             "--requestheader-username-headers=X-Remote-User".to_owned(),
             "--requestheader-group-headers=X-Remote-Group".to_owned(),
             "--requestheader-extra-headers-prefix=X-Remote-Extra-".to_owned(),
+            // Nobody plays kube-proxy: webhooks behind a Service are called at the addresses of its pods that are ready.
+            "--enable-aggregator-routing=true".to_owned(),
             format!("--feature-gates={}", self.gates.api()),
             "--runtime-config=api/all=true".to_owned(),
             "--audit-log-path=log/audit.log".to_owned(),

@@ -6,7 +6,7 @@ use std::path::Path;
 const LINES: usize = 8;
 
 /// The end of a log, each line on one of its own: where the machine is gone, a path says nothing.
-pub(super) fn last_words(log: &Path) -> String {
+pub(crate) fn last_words(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().rev().take(LINES).collect();

@@ -15,21 +15,42 @@ use tokio::{
 pub struct Link {
     /// For clients that use the link.
     pub kubeconfig: PathBuf,
-    connections: Arc<Mutex<JoinSet<()>>>,
-    accepting: tokio::task::JoinHandle<()>,
+    forwarder: Forwarder,
 }
 
 impl Link {
     /// Listens, and writes a kubeconfig that leads here beside `kubeconfig`, which leads to the API server.
     pub async fn open(kubeconfig: &Path, name: &str) -> Result<Self> {
-        let text = std::fs::read_to_string(kubeconfig)?;
-        let port = text.split("https://127.0.0.1:").nth(1).and_then(|it| it.split('"').next());
-        let port = port.context("no port in the kubeconfig")?;
-        let server = format!("127.0.0.1:{port}");
+        let server = server(kubeconfig)?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let here = listener.local_addr()?.to_string();
         let own = kubeconfig.with_file_name(format!("{name}.kubeconfig"));
-        std::fs::write(&own, text.replace(&server, &here))?;
+        std::fs::write(&own, std::fs::read_to_string(kubeconfig)?.replace(&server, &here))?;
+        Ok(Self { kubeconfig: own, forwarder: Forwarder::start(listener, server) })
+    }
+
+    /// Ends every connection; new ones are taken.
+    pub fn cut(&self) {
+        self.forwarder.cut();
+    }
+}
+
+/// Address and port of the API server that a kubeconfig leads to.
+pub(crate) fn server(kubeconfig: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(kubeconfig)?;
+    let port = text.split("https://127.0.0.1:").nth(1).and_then(|it| it.split('"').next());
+    Ok(format!("127.0.0.1:{}", port.context("no port in the kubeconfig")?))
+}
+
+/// Passes connections on until it is dropped.
+pub(crate) struct Forwarder {
+    connections: Arc<Mutex<JoinSet<()>>>,
+    accepting: tokio::task::JoinHandle<()>,
+}
+
+impl Forwarder {
+    /// Whoever connects to `listener` talks to `server`.
+    pub(crate) fn start(listener: TcpListener, server: String) -> Self {
         let connections: Arc<Mutex<JoinSet<()>>> = Arc::default();
         let all = Arc::clone(&connections);
         let accepting = tokio::spawn(async move {
@@ -46,16 +67,15 @@ impl Link {
                 });
             }
         });
-        Ok(Self { kubeconfig: own, connections, accepting })
+        Self { connections, accepting }
     }
 
-    /// Ends every connection; new ones are taken.
-    pub fn cut(&self) {
+    fn cut(&self) {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }
 
-impl Drop for Link {
+impl Drop for Forwarder {
     fn drop(&mut self) {
         self.accepting.abort();
         self.cut();

@@ -27,7 +27,6 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::{Api, Client};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-pub(crate) use self::ports::free as free_ports;
 pub use self::{
     audit::{Request, Tail, Write, writes},
     client::{client, client_as},
@@ -38,6 +37,12 @@ pub use self::{
     sandbox::serve_sandbox,
     schedulers::Scheduler,
     state::{Detached, detached},
+};
+pub(crate) use self::{
+    last_words::last_words,
+    link::{Forwarder, server},
+    pki::GATEWAY,
+    ports::free as free_ports,
 };
 
 /// How long the control plane may take to answer; on a loaded machine it takes a good part of it.

@@ -12,6 +12,9 @@ use rcgen::{
     KeyPair, KeyUsagePurpose, SanType,
 };
 
+/// Where pods with a network of their own find the API server.
+pub(crate) const GATEWAY: Ipv4Addr = Ipv4Addr::new(10, 127, 0, 1);
+
 /// A client: file name, user, group.
 const CLIENTS: [(&str, &str, Option<&str>); 3] = [
     ("admin", "admin", Some("system:masters")),
@@ -34,7 +37,7 @@ pub(super) fn write(folder: &Path, api_port: u16) -> Result<()> {
 
     let mut server =
         CertificateParams::new(vec!["localhost".to_owned(), "kubernetes.default.svc".to_owned()])?;
-    for address in [Ipv4Addr::LOCALHOST, Ipv4Addr::new(10, 0, 0, 1)] {
+    for address in [Ipv4Addr::LOCALHOST, Ipv4Addr::new(10, 0, 0, 1), GATEWAY] {
         server.subject_alt_names.push(SanType::IpAddress(IpAddr::V4(address)));
     }
     server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -15,9 +15,19 @@ pub struct Programs(BTreeMap<String, PathBuf>);
 impl Programs {
     /// Builds what is missing and tells where everything is. With all in the cache it takes no time.
     pub async fn find(schedulers: &str) -> Result<Self> {
+        Self::build(schedulers, "").await
+    }
+
+    /// Builds programs that few scenarios need.
+    pub(crate) async fn build_tools(tools: &str) -> Result<()> {
+        Self::build("kube", tools).await.map(drop)
+    }
+
+    async fn build(schedulers: &str, tools: &str) -> Result<Self> {
         let script = repository().join("e2e/cluster/build");
         let output = tokio::process::Command::new(&script)
             .env("SCHEDULERS", schedulers)
+            .env("TOOLS", tools)
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
             .output()

@@ -131,7 +131,8 @@ impl Reaper {
         self.ended(&process).await
     }
 
-    async fn spawn(&self, command: Command) -> Result<Process> {
+    /// Starts a program that may end when it likes.
+    pub(crate) async fn spawn(&self, command: Command) -> Result<Process> {
         let name = command.name.clone();
         match self.order(&Order::Run(command)).await? {
             Answer::Started(pid) => Ok(Process { name, pid }),
@@ -159,7 +160,8 @@ impl Reaper {
         self.ended(process).await
     }
 
-    async fn ended(&self, process: &Process) -> Result<Option<i32>> {
+    /// Waits for the end of a program: its exit code, or `None` if a signal ended it.
+    pub(crate) async fn ended(&self, process: &Process) -> Result<Option<i32>> {
         let mut exited = self.exited.clone();
         let all =
             exited.wait_for(|all| all.contains_key(&process.pid)).await.context("the reaper has ended")?;

@@ -2,7 +2,7 @@
 
 mod init_containers;
 pub(crate) mod kubelet;
-mod pod_files;
+pub(crate) mod pod_files;
 
 use std::collections::BTreeMap;
 

@@ -32,7 +32,7 @@ pub(super) fn write(pod: &Pod, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn content(pod: &Pod, item: &DownwardAPIVolumeFile) -> String {
+pub(crate) fn content(pod: &Pod, item: &DownwardAPIVolumeFile) -> String {
     let path = item.field_ref.as_ref().map(|it| it.field_path.as_str()).unwrap_or_default();
     match path {
         "metadata.labels" => lines(pod.metadata.labels.as_ref()),
@@ -49,7 +49,7 @@ fn lines(map: Option<&BTreeMap<String, String>>) -> String {
 }
 
 /// A field by the path of a fieldRef.
-fn field(pod: &Pod, path: &str) -> String {
+pub(crate) fn field(pod: &Pod, path: &str) -> String {
     let keyed = |prefix: &str| path.strip_prefix(prefix).and_then(|it| it.strip_suffix("']"));
     let metadata = &pod.metadata;
     if let Some(key) = keyed("metadata.labels['") {
@@ -94,7 +94,7 @@ pub(super) fn environment(pod: &Pod, container: &Container, folder: &Path) -> BT
 }
 
 /// `$(NAME)` by its value, and mount paths by where they really are.
-pub(super) fn expand(
+pub(crate) fn expand(
     text: &str,
     environment: &BTreeMap<String, String>,
     mounts: &[(String, PathBuf)],

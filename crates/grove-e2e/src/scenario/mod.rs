@@ -1,5 +1,6 @@
 //! Scenarios: what they are, what they may say, how they are run.
 
+mod artefacts;
 mod cleanup;
 mod context;
 mod eventually;
@@ -19,15 +20,16 @@ use std::{future::Future, pin::Pin};
 
 use anyhow::Result;
 
+pub(crate) use self::{
+    artefacts::Artefacts, context::DEADLINE, eventually::eventually, skips::reason as skip_reason,
+    watch_log::Change,
+};
 pub use self::{
     context::Context,
     run::{Selection, run},
     states::{GangState, PodState},
     tier::runs_on_sandbox,
     watch_log::{WatchLog, Watched},
-};
-pub(crate) use self::{
-    context::DEADLINE, eventually::eventually, skips::reason as skip_reason, watch_log::Change,
 };
 use crate::cluster::{Gates, Scheduler};
 

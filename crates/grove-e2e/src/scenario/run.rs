@@ -11,7 +11,9 @@ use anyhow::{Context as _, Result};
 use futures::future::try_join_all;
 
 use super::{
-    Context, Scenario, Skip, cleanup, evidence,
+    Context, Scenario, Skip,
+    artefacts::{self, Artefacts},
+    cleanup, evidence,
     queue::{Kind, Queue},
     report::{Ending, Tally, record},
     retry::{self, Retry},
@@ -98,6 +100,9 @@ pub async fn run(tables: &[&'static [Scenario]], selection: &Selection) -> Resul
                 Programs::find(scheduler.name()).await?
             });
         }
+    }
+    if planned.iter().any(|(_, scenario)| scenario.name.starts_with(artefacts::AREA)) {
+        Artefacts::build().await?;
     }
     let folder = selection.folder.clone();
     let simulated = if selection.sandbox { Simulated::All } else { Simulated::Nodes };

@@ -7,6 +7,7 @@ mod command;
 mod dice;
 mod gang;
 mod grouper;
+mod install;
 mod operator;
 mod pod_rules;
 mod rig;
@@ -54,6 +55,7 @@ pub const ALL: &[&[Scenario]] = &[
     updates::TABLE,
     termination::TABLE,
     operator::TABLE,
+    install::TABLE,
 ];
 
 /// Scenarios without an operator.
