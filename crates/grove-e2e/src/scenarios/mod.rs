@@ -124,7 +124,7 @@ mod tests {
             [include_str!("../../../../docs/e2e.md"), include_str!("../../../../docs/e2e-capabilities.md")];
         let is_listed = |name: &str| pages.iter().any(|it| it.contains(&format!("`{name}`")));
         let areas = ["start_order", "operator", "backend", "grouper", "updates", "termination", "rights"];
-        let areas = areas.iter().chain(&["tenant", "admission", "topology"]);
+        let areas = areas.iter().chain(&["tenant", "admission", "topology", "install"]);
         let short = |name: &str| {
             areas.clone().find_map(|it| name.strip_prefix(it)?.strip_prefix('_').map(str::to_owned))
         };
