@@ -49,7 +49,7 @@ pub(crate) struct Forwarder {
 }
 
 impl Forwarder {
-    /// Whoever connects to `listener` talks to `server`.
+    /// Forwards connections to `listener` to `server`.
     pub(crate) fn start(listener: TcpListener, server: String) -> Self {
         let connections: Arc<Mutex<JoinSet<()>>> = Arc::default();
         let all = Arc::clone(&connections);

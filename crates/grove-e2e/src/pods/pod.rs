@@ -139,7 +139,7 @@ impl RunningPod {
         Ok(Exit { code, message: last_words(&self.log) })
     }
 
-    /// Starts the process of the container. Once begun it is not given up, or nobody would know of it.
+    /// Starts the process of the container. Not cancelled once begun, or the process would be lost track of.
     async fn start(&self, command: Command) -> Result<Process> {
         let held = Arc::clone(&self.starting).lock_owned().await;
         let (shared, name) = (Arc::clone(&self.shared), self.pod.name_any());
@@ -251,7 +251,7 @@ impl RunningPod {
             let in_time = async {
                 tokio::select! {
                     ended = timeout(Duration::from_secs(seconds), graceful) => ended.is_ok(),
-                    // Somebody deleted it by force.
+                    // It was deleted by force.
                     _ = lifecycle.wait_for(|it| *it == Lifecycle::Deleted) => false,
                 }
             };

@@ -1,6 +1,6 @@
 //! The one question that admission asks the API server: whether a topology exists, with the levels, that the caches do not have.
 //!
-//! Somebody who creates or changes a ClusterTopologyBinding and creates a set in one go is faster than the watch that fills the cache. So
+//! A client that applies a ClusterTopologyBinding and a set together may be faster than the watch that fills the cache. So
 //! a set is not refused for a topology that "does not exist", or for a level that it "does not have", before the API server has said so too. Nothing else waits for it.
 
 use futures::future::BoxFuture;
@@ -54,7 +54,7 @@ impl LiveTopology {
 /// Fields that name a level.
 const LEVELS: [&str; 4] = [".pack.required", ".pack.preferred", ".topologyKey", ".topologyDomain"];
 
-/// The topology that a set is refused for because nobody knows it, or a level of it.
+/// The topology that a set is refused for because it, or a level of it, is not in the cache.
 pub(super) fn unknown_topology(request: &Request, verdict: &Verdict) -> Option<String> {
     let mut errors = verdict.denial.iter().flat_map(|it| &it.errors);
     let is_unknown = errors.any(|it| {

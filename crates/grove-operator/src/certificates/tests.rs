@@ -118,7 +118,7 @@ fn a_new_authority_is_trusted_before_it_signs_and_the_old_one_after() {
     assert_eq!(step(2_101, Ok(moved)), Step::DropOldAuthorities);
 }
 
-/// The webhook configurations could not be written for a while, or somebody else wrote them.
+/// The webhook configurations could not be written for a while, or another client wrote them.
 #[test]
 fn an_authority_that_was_published_late_signs_later() {
     let (old, new) = (made(0, 3_000), made(1_900, 3_000));

@@ -53,7 +53,7 @@ async fn play(stage: &Stage) -> Result<()> {
     ensure!(there < 2 * GANGS, "all pods were there before the leader was killed");
     let leader = leader(context).await?;
     stage.runner.kill(&leader).await?;
-    // The container is started again in its pod; nobody else is made.
+    // The container is started again in its pod; no other pod is created.
     eventually("the killed container is told of", PATIENCE, || async {
         let pods = stage.pods().await?;
         let pod = pods.into_iter().find(|it| it.name_any() == leader).context("its pod is gone")?;

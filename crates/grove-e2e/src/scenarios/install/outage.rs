@@ -82,7 +82,7 @@ impl Users {
 
     /// What they saw until now.
     pub(super) async fn stop(self) -> Result<Outage> {
-        // Where it has ended already, nobody listens.
+        // The receiver is gone if it has ended already.
         let _ = self.stop.send(());
         self.writing.await.context("it panicked")
     }
