@@ -69,6 +69,7 @@ pub(crate) const TABLE: Table = &[
             "grove-runtime",
             "grove-operator",
             "grove-apiserver",
+            "grove-sandbox",
         ]),
     ),
     // What a third party writes: a backend sees the framework and the wire, and nothing of the operator.

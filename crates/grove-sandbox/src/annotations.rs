@@ -53,7 +53,7 @@ const E2E_RESTART: Duration = Duration::from_secs(1);
 
 /// How long a deleted pod stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Termination {
+pub enum Termination {
     /// Not at all.
     #[default]
     AtOnce,
@@ -65,7 +65,7 @@ pub(crate) enum Termination {
 
 /// Which attempts to pull an image fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum PullFailures {
+pub enum PullFailures {
     /// None.
     #[default]
     Never,
@@ -77,26 +77,31 @@ pub(crate) enum PullFailures {
 
 /// What a pod does on its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Behaviour {
+pub struct Behaviour {
     /// From the start of the containers to Ready.
-    pub(crate) ready_after: Duration,
-    pub(crate) never_ready: bool,
+    pub ready_after: Duration,
+    /// The containers run and are never ready.
+    pub never_ready: bool,
     /// From Ready to Succeeded.
-    pub(crate) complete_after: Option<Duration>,
+    pub complete_after: Option<Duration>,
     /// From Ready to Failed.
-    pub(crate) fail_after: Option<Duration>,
-    pub(crate) exit_code: Option<i32>,
+    pub fail_after: Option<Duration>,
+    /// With which code containers end that crash or fail; 1 where there is none.
+    pub exit_code: Option<i32>,
     /// From Ready to the crash, each time.
-    pub(crate) crash_after: Option<Duration>,
+    pub crash_after: Option<Duration>,
     /// From a crash to the restart; Kubernetes' back-off without it.
-    pub(crate) restart_after: Option<Duration>,
-    pub(crate) termination: Termination,
-    pub(crate) pull_after: Duration,
-    pub(crate) pull_failures: PullFailures,
+    pub restart_after: Option<Duration>,
+    /// How long it stays when it is deleted.
+    pub termination: Termination,
+    /// How long its image is pulled.
+    pub pull_after: Duration,
+    /// Which attempts to pull it fail.
+    pub pull_failures: PullFailures,
     /// How long each init container runs.
-    pub(crate) init_after: Duration,
+    pub init_after: Duration,
     /// The annotation that asks for one crash.
-    pub(crate) crash: Option<String>,
+    pub crash: Option<String>,
 }
 
 /// An annotation that has no effect.

@@ -6,7 +6,6 @@ mod node;
 mod node_status;
 mod options;
 mod pod;
-mod status_patch;
 mod work_count;
 
 use std::{

@@ -14,10 +14,9 @@ use tracing::warn;
 use super::{
     Kubelet,
     node_status::{address, node_status},
-    status_patch::status_patch,
     version,
 };
-use crate::{caches::LEASES, clock::later, pod_key::PodKey};
+use crate::{caches::LEASES, clock::later, pod_key::PodKey, status_patch};
 
 /// How long a lease is good for: longer than anybody waits, where it is not renewed.
 const LEASE_SECONDS: i32 = 40;

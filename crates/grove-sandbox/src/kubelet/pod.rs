@@ -7,13 +7,14 @@ use k8s_openapi::api::core::v1::{Node, Pod};
 use serde_json::json;
 use tracing::warn;
 
-use super::{Kubelet, node_status::address, status_patch::status_patch, version};
+use super::{Kubelet, node_status::address, version};
 use crate::{
     annotations::Behaviour,
     caches::node_name,
     event_recorder::{NewEvent, about},
     lifecycle::{Input, Next, Plan, plan},
     pod_key::PodKey,
+    status_patch,
 };
 
 /// Shortest wait, so that rounding does not make the loop spin.

@@ -40,18 +40,22 @@ const BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_
 
 /// A pod and what is around it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Input<'a> {
-    pub(crate) pod: &'a Pod,
-    pub(crate) behaviour: &'a Behaviour,
-    pub(crate) host_address: &'a str,
+pub struct Input<'a> {
+    /// The pod as it is stored.
+    pub pod: &'a Pod,
+    /// What it does, and when.
+    pub behaviour: &'a Behaviour,
+    /// The address of its node.
+    pub host_address: &'a str,
     /// For a pod that has none yet.
-    pub(crate) pod_address: &'a str,
-    pub(crate) now: Timestamp,
+    pub pod_address: &'a str,
+    /// The time on the node.
+    pub now: Timestamp,
 }
 
 /// What a kubelet knows of a pod besides the pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Memory {
+pub struct Memory {
     /// Exact time of the last change of its status by us.
     last_change: Option<Timestamp>,
     /// Attempts to pull the image that failed, and the time of the last one.
@@ -69,15 +73,18 @@ pub(crate) struct Memory {
 
 /// An Event about a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PodEvent {
-    pub(crate) is_warning: bool,
-    pub(crate) reason: &'static str,
-    pub(crate) message: String,
+pub struct PodEvent {
+    /// Its type is `Warning`, and not `Normal`.
+    pub is_warning: bool,
+    /// Its reason.
+    pub reason: &'static str,
+    /// What happened.
+    pub message: String,
 }
 
 /// When to look at a pod again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub enum Next {
     /// When it changes.
     Rest,
     /// At this time.
@@ -88,13 +95,17 @@ pub(crate) enum Next {
 
 /// What is to be done about a pod.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plan {
-    pub(crate) status: PodStatus,
-    pub(crate) memory: Memory,
-    pub(crate) events: Vec<PodEvent>,
-    pub(crate) next: Next,
+pub struct Plan {
+    /// The status that the pod should have.
+    pub status: PodStatus,
+    /// What to hand in the next time.
+    pub memory: Memory,
+    /// The Events to record.
+    pub events: Vec<PodEvent>,
+    /// When to plan again.
+    pub next: Next,
     /// The annotation that asked for a crash has done its work.
-    pub(crate) has_crashed: bool,
+    pub has_crashed: bool,
 }
 
 /// What became of one step.
@@ -105,7 +116,7 @@ enum Step {
 }
 
 /// Plans all that happens to the pod at this time.
-pub(crate) fn plan(input: Input<'_>, memory: Memory) -> Plan {
+pub fn plan(input: Input<'_>, memory: Memory) -> Plan {
     let status = input.pod.status.clone().unwrap_or_default();
     let mut pod = Lifecycle { input, status, memory, events: Vec::new() };
     pod.note_delays();

@@ -1,5 +1,4 @@
-//! The nodes, their scheduler and their kubelets. The scheduler knows no gangs: it binds what is not gated, where there is
-//! room.
+//! The nodes, and who has to do with their pods next.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use grove_apiserver::{Action, Event, Object, Subresource};
+use grove_apiserver::{Action, Event, Object};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{
@@ -15,20 +14,22 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{Cluster, NAMESPACE, NODES, PODS, agenda::Agenda, text};
-use crate::random::{Random, choose};
+use super::{Cluster, NAMESPACE, NODES, PODS, agenda::Agenda, kubelet::Known, nodes::name, text};
+use crate::random::Random;
 
 /// Longest time from one stage of a pod's life to the next.
-const STAGE: Duration = Duration::from_secs(6);
-/// How long after its death the pods of a node are told to go.
-const EVICTION: Duration = Duration::from_secs(20);
+pub(super) const STAGE: Duration = Duration::from_secs(6);
 
 /// What is going to happen in the hall.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
-    /// A pod, by UID, goes from this stage to the next.
-    Advance(String, Stage),
-    /// A crashed pod comes back.
+    /// The scheduler has its turn for a pod, by UID.
+    Place(String),
+    /// The kubelet looks at a pod, if nothing else was planned since.
+    Look(String, Instant),
+    /// A pod that is deleted and on no node is removed.
+    Collect(String),
+    /// The probe of a pod succeeds again.
     Recover(String),
     /// The pods of a dead node are told to go.
     Evict(usize),
@@ -36,18 +37,16 @@ pub(super) enum Act {
     Return(usize),
 }
 
-/// Where a pod is in its life.
+/// Who has to do with a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Waits for a node.
+    /// The scheduler: it waits for a node.
     Unbound,
-    /// Has a node.
-    Bound,
-    /// Runs, and is not ready yet.
-    Started,
-    /// On its way out.
-    Leaving,
-    /// Nothing happens by itself.
+    /// The kubelet: its node is alive.
+    Placed,
+    /// Nobody but the collector: it is deleted, and on no node. The API server removes such a pod at once; a backup brings it back.
+    Stray,
+    /// Nobody.
     Still,
 }
 
@@ -55,24 +54,22 @@ pub(super) enum Stage {
 #[derive(Clone)]
 pub(crate) struct Hall {
     pub(super) cluster: Cluster,
-    state: Arc<Mutex<State>>,
+    pub(super) state: Arc<Mutex<State>>,
     /// Somebody else put something on the agenda.
     news: Arc<Notify>,
 }
 
 pub(super) struct State {
-    random: Random,
-    agenda: Agenda<Act>,
-    /// Where pods are, by UID, and what is planned for them.
-    pods: BTreeMap<String, (String, Stage)>,
+    pub(super) random: Random,
+    pub(super) agenda: Agenda<Act>,
+    /// By UID.
+    pub(super) pods: BTreeMap<String, Known>,
     /// Pods that found no room, by UID.
-    waiting: BTreeSet<String>,
+    pub(super) waiting: BTreeSet<String>,
     /// Whether each node is alive.
-    alive: Vec<bool>,
+    pub(super) alive: Vec<bool>,
     /// Pods that fit on a node.
-    slots: usize,
-    /// Pods that crashed, by UID.
-    pub(super) crashed: BTreeSet<String>,
+    pub(super) slots: usize,
     /// All events up to here are known.
     position: u64,
     /// Until then nothing happens: the API server is down.
@@ -92,7 +89,6 @@ impl Hall {
             waiting: BTreeSet::new(),
             alive: vec![true; nodes],
             slots,
-            crashed: BTreeSet::new(),
             position: cluster.server.store().revision(),
             paused: None,
         };
@@ -170,35 +166,6 @@ impl Hall {
         self.news.notify_one();
     }
 
-    /// A node dies, and its pods are told to go or are not.
-    pub(crate) fn lose(&self, pick: u64, back: Duration, evicts: bool) {
-        let node = {
-            let mut state = self.state.lock();
-            let alive: Vec<usize> = (0..state.alive.len()).filter(|it| state.alive[*it]).collect();
-            let Some(node) = choose(pick, &alive).copied() else { return };
-            state.alive[node] = false;
-            if evicts {
-                state.agenda.after(EVICTION, Act::Evict(node));
-            }
-            state.agenda.after(EVICTION + back, Act::Return(node));
-            node
-        };
-        self.say_health(node, false);
-        // The node controller, not the kubelet, says that they are not ready.
-        self.pods_on(node).iter().for_each(|pod| self.say_ready(pod, false));
-    }
-
-    /// A crashed pod comes back after this time.
-    pub(super) fn recover_after(&self, uid: &str, time: Duration) {
-        let mut state = self.state.lock();
-        state.crashed.insert(uid.to_owned());
-        state.agenda.after(time, Act::Recover(uid.to_owned()));
-    }
-
-    pub(super) fn is_crashed(&self, uid: &str) -> bool {
-        self.state.lock().crashed.contains(uid)
-    }
-
     pub(super) fn is_alive(&self, node: &str) -> bool {
         let state = self.state.lock();
         state.alive.iter().enumerate().any(|(number, alive)| *alive && name(number) == node)
@@ -234,138 +201,78 @@ impl Hall {
             let mut state = self.state.lock();
             state.pods.remove(old.uid());
             state.waiting.remove(old.uid());
-            state.crashed.remove(old.uid());
         }
         self.try_waiting();
     }
 
-    /// Plans what happens to a pod next, if that is not planned yet.
-    fn look(&self, pod: &Object) {
-        let next = self.stage(pod);
-        let mut state = self.state.lock();
-        let known = state.pods.insert(pod.uid().to_owned(), (pod.name().to_owned(), next));
-        if next != Stage::Still && known.is_none_or(|it| it.1 != next) {
-            let time = state.random.time(STAGE);
-            state.agenda.after(time, Act::Advance(pod.uid().to_owned(), next));
+    /// Who has to do with a pod now.
+    pub(super) fn stage(&self, pod: &Object) -> Stage {
+        let gates = pod.field("/spec/schedulingGates").and_then(Value::as_array);
+        let is_gated = gates.is_some_and(|it| !it.is_empty());
+        match text(pod, "/spec/nodeName") {
+            "" if pod.is_terminating() => Stage::Stray,
+            "" if is_gated => Stage::Still,
+            "" => Stage::Unbound,
+            node if self.is_alive(node) => Stage::Placed,
+            _ => Stage::Still,
+        }
+    }
+
+    /// Plans what happens to a pod next.
+    pub(super) fn look(&self, pod: &Object) {
+        let (uid, next) = (pod.uid().to_owned(), self.stage(pod));
+        {
+            let mut guard = self.state.lock();
+            let state = &mut *guard;
+            let known = state.pods.entry(uid.clone()).or_insert_with(|| Known::new(pod, &mut state.random));
+            let before = std::mem::replace(&mut known.stage, next);
+            let act = match next {
+                Stage::Unbound => Some(Act::Place(uid.clone())),
+                Stage::Stray => Some(Act::Collect(uid.clone())),
+                Stage::Placed | Stage::Still => None,
+            };
+            if let Some(act) = act.filter(|_| before != next) {
+                let time = state.random.time(STAGE);
+                state.agenda.after(time, act);
+            }
+        }
+        if next == Stage::Placed {
+            self.look_soon(&uid);
         }
     }
 
     fn perform(&self, act: Act) {
+        let pod_at = |uid: &str, stage: Stage| self.pod(uid).filter(|it| self.stage(it) == stage);
         match act {
-            Act::Advance(uid, stage) => {
-                if let Some(pod) = self.pod(&uid).filter(|it| self.stage(it) == stage) {
-                    self.advance(&pod, stage);
+            Act::Place(uid) => pod_at(&uid, Stage::Unbound).iter().for_each(|it| self.bind(it)),
+            Act::Look(uid, at) if self.is_planned(&uid, at) => {
+                pod_at(&uid, Stage::Placed).iter().for_each(|it| self.live(it));
+            }
+            Act::Look(..) => {}
+            Act::Collect(uid) => {
+                if let Some(pod) = pod_at(&uid, Stage::Stray) {
+                    self.cluster.delete("pod-garbage-collector", PODS, pod.name(), Some(0));
                 }
             }
-            Act::Recover(uid) => {
-                self.state.lock().crashed.remove(&uid);
-                if let Some(pod) = self.pod(&uid).filter(|it| self.is_alive(text(it, "/spec/nodeName"))) {
-                    self.say_ready(&pod, true);
-                }
-            }
-            Act::Evict(node) => {
-                if !self.is_alive(&name(node)) {
-                    for pod in self.pods_on(node) {
-                        self.cluster.delete("node-controller", PODS, pod.name(), None);
-                    }
-                }
-            }
+            Act::Recover(uid) => self.pod(&uid).iter().for_each(|it| self.recover(it)),
+            Act::Evict(node) => self.evict(node),
             Act::Return(node) => self.bring_back(node),
         }
     }
 
-    fn bring_back(&self, node: usize) {
-        if self.is_alive(&name(node)) {
-            return;
-        }
-        if let Some(alive) = self.state.lock().alive.get_mut(node) {
-            *alive = true;
-        }
-        self.say_health(node, true);
-        for pod in self.pods_on(node) {
-            if !pod.is_terminating()
-                && text(&pod, "/status/phase") == "Running"
-                && !self.is_crashed(pod.uid())
-            {
-                self.say_ready(&pod, true);
-            }
-            // What was planned for it passed by while the node was dead.
-            self.state.lock().pods.remove(pod.uid());
-            self.look(&pod);
-        }
-        self.try_waiting();
-    }
-
     fn pod(&self, uid: &str) -> Option<Arc<Object>> {
-        let name = self.state.lock().pods.get(uid)?.0.clone();
+        let name = self.state.lock().pods.get(uid)?.name.clone();
         self.cluster.get(PODS, &name).filter(|it| it.uid() == uid)
     }
 
-    fn pods_on(&self, node: usize) -> Vec<Arc<Object>> {
-        let node = name(node);
-        let mut pods = self.cluster.list(PODS);
-        pods.retain(|it| text(it, "/spec/nodeName") == node);
-        pods
+    /// Sets a condition of a pod, and leaves the others.
+    pub(super) fn say_condition(&self, manager: &str, pod: &Object, condition: Value) {
+        let mut conditions =
+            pod.field("/status/conditions").and_then(Value::as_array).cloned().unwrap_or_default();
+        conditions.retain(|it| it["type"] != condition["type"]);
+        conditions.push(condition);
+        self.cluster.patch(manager, PODS, pod.name(), json!({ "status": { "conditions": conditions } }));
     }
-
-    /// The scheduler's turn for one pod.
-    pub(super) fn bind(&self, pod: &Object) {
-        let mut used: BTreeMap<String, usize> = BTreeMap::new();
-        for pod in self.cluster.list(PODS) {
-            *used.entry(text(&pod, "/spec/nodeName").to_owned()).or_default() += 1;
-        }
-        let node = {
-            let mut state = self.state.lock();
-            let fits = |it: &usize| {
-                state.alive[*it] && used.get(&name(*it)).copied().unwrap_or_default() < state.slots
-            };
-            let free: Vec<usize> = (0..state.alive.len()).filter(fits).collect();
-            state.random.pick(&free).copied()
-        };
-        let Some(node) = node else {
-            self.state.lock().waiting.insert(pod.uid().to_owned());
-            let words = json!({
-                "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no node has room",
-            });
-            self.say_condition(pod, words);
-            return;
-        };
-        let target = json!({ "target": { "kind": "Node", "name": name(node) } });
-        drop(self.cluster.write(
-            "scheduler",
-            PODS,
-            pod.name(),
-            Some(Subresource::Binding),
-            Action::Create(target),
-        ));
-    }
-
-    /// Room may have become free.
-    fn try_waiting(&self) {
-        let mut state = self.state.lock();
-        for uid in std::mem::take(&mut state.waiting) {
-            let time = state.random.time(STAGE);
-            state.agenda.after(time, Act::Advance(uid, Stage::Unbound));
-        }
-    }
-
-    fn say_health(&self, node: usize, alive: bool) {
-        let status = if alive { "True" } else { "Unknown" };
-        let ready = json!({ "type": "Ready", "status": status, "lastTransitionTime": super::users::now() });
-        let taint = json!([{ "key": "node.kubernetes.io/unreachable", "effect": "NoExecute", "timeAdded": super::users::now() }]);
-        let taints = if alive { Value::Null } else { taint };
-        self.cluster.patch(
-            "node-controller",
-            NODES,
-            &name(node),
-            json!({ "status": { "conditions": [ready] } }),
-        );
-        self.cluster.patch("node-controller", NODES, &name(node), json!({ "spec": { "taints": taints } }));
-    }
-}
-
-fn name(node: usize) -> String {
-    format!("node-{node}")
 }
 
 #[cfg(test)]

@@ -1,138 +1,153 @@
-//! What happens to a pod on its node.
+//! What happens to a pod on its node: the lifecycle of the sandbox, with delays and failures that this run decides.
 
 use std::time::Duration;
 
-use grove_api::constants::annotations;
 use grove_apiserver::Object;
-use serde_json::{Value, json};
+use grove_sandbox::{
+    annotations::{Behaviour, Termination},
+    lifecycle::{Input, Memory, Next, plan},
+    status_patch,
+};
+use k8s_openapi::{api::core::v1::Pod, jiff::Timestamp};
+use serde::Deserialize;
+use tokio::time::Instant;
 
-use super::{Hall, PODS, hall::Stage, is_ready, number, text, users::now};
-use crate::plan::BAD_IMAGE;
+use super::{
+    Hall, PODS,
+    hall::{Act, STAGE, Stage},
+    text,
+};
+use crate::{clock, plan::BAD_IMAGE, random::Random};
+
+/// Addresses, which nobody looks at.
+const HOST: &str = "192.0.2.1";
+const ADDRESS: &str = "198.51.100.1";
+/// Longest time until a kubelet looks at a pod that changed.
+const LATENCY: Duration = Duration::from_secs(1);
+/// A container whose image is broken crashes before any run is over.
+const NEVER: Duration = Duration::from_hours(24 * 365);
+
+/// What a kubelet knows of a pod.
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) stage: Stage,
+    behaviour: Behaviour,
+    memory: Memory,
+    /// When it looks at the pod next.
+    planned: Option<Instant>,
+}
+
+impl Known {
+    pub(super) fn new(pod: &Object, random: &mut Random) -> Self {
+        let is_broken = text(pod, "/spec/containers/0/image") == BAD_IMAGE;
+        let behaviour = Behaviour {
+            pull_after: random.time(STAGE),
+            ready_after: random.time(STAGE),
+            termination: Termination::After(random.time(STAGE)),
+            never_ready: is_broken,
+            crash: is_broken.then(String::new),
+            restart_after: is_broken.then_some(NEVER),
+            ..Behaviour::default()
+        };
+        let (name, memory) = (pod.name().to_owned(), Memory::default());
+        Self { name, stage: Stage::Still, behaviour, memory, planned: None }
+    }
+}
 
 impl Hall {
-    /// Where a pod is in its life, and whether anything happens next by itself.
-    pub(super) fn stage(&self, pod: &Object) -> Stage {
-        let node = text(pod, "/spec/nodeName");
-        let is_gated =
-            pod.field("/spec/schedulingGates").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
-        if node.is_empty() {
-            return if is_gated || pod.is_terminating() { Stage::Still } else { Stage::Unbound };
-        }
-        match text(pod, "/status/phase") {
-            _ if !self.is_alive(node) => Stage::Still,
-            _ if pod.is_terminating() => Stage::Leaving,
-            "Pending" if may_start(pod) => Stage::Bound,
-            "Running" if !is_ready(pod) && !self.is_crashed(pod.uid()) && !is_broken(pod) => Stage::Started,
-            _ => Stage::Still,
+    /// The kubelet looks at a pod after this time, if it does not do so before.
+    fn look_after(&self, uid: &str, time: Duration) {
+        let mut state = self.state.lock();
+        let at = Instant::now() + time;
+        let Some(known) = state.pods.get_mut(uid) else { return };
+        if known.planned.is_none_or(|it| it > at) {
+            known.planned = Some(at);
+            state.agenda.after(time, Act::Look(uid.to_owned(), at));
         }
     }
 
-    pub(super) fn advance(&self, pod: &Object, stage: Stage) {
-        match stage {
-            Stage::Unbound => self.bind(pod),
-            Stage::Bound => self.start(pod),
-            Stage::Started => self.say_ready(pod, true),
-            Stage::Leaving => self.cluster.delete("kubelet", PODS, pod.name(), Some(0)),
-            Stage::Still => {}
-        }
+    /// The kubelet looks at a pod soon: it has changed, or its node is back.
+    pub(super) fn look_soon(&self, uid: &str) {
+        let time = self.state.lock().random.time(LATENCY);
+        self.look_after(uid, time);
     }
 
-    fn start(&self, pod: &Object) {
-        let container = if is_broken(pod) {
-            json!({
-                "name": "main", "ready": false, "started": false, "restartCount": 1,
-                "state": { "waiting": { "reason": "CrashLoopBackOff" } },
-                "lastState": { "terminated": { "exitCode": 1, "finishedAt": now() } },
-            })
-        } else {
-            json!({ "name": "main", "ready": false, "started": false, "restartCount": 0, "state": { "running": {} } })
+    /// Whether this is the look that was planned last.
+    pub(super) fn is_planned(&self, uid: &str, at: Instant) -> bool {
+        let mut state = self.state.lock();
+        let known = state.pods.get_mut(uid).filter(|it| it.planned == Some(at));
+        known.is_some_and(|it| it.planned.take().is_some())
+    }
+
+    /// Does what the lifecycle says of a pod whose kubelet is alive.
+    pub(super) fn live(&self, pod: &Object) {
+        let Ok(typed) = Pod::deserialize(pod.value()) else { return };
+        let status = {
+            let mut state = self.state.lock();
+            let Some(known) = state.pods.get_mut(pod.uid()) else { return };
+            let input = Input {
+                pod: &typed,
+                behaviour: &known.behaviour,
+                host_address: HOST,
+                pod_address: ADDRESS,
+                now: clock::now(),
+            };
+            let plan = plan(input, std::mem::take(&mut known.memory));
+            known.memory = plan.memory;
+            if plan.has_crashed {
+                known.behaviour.crash = None;
+            }
+            drop(state);
+            match plan.next {
+                Next::Rest => {}
+                Next::Wait(at) => self.look_after(pod.uid(), until(at)),
+                Next::Delete => self.cluster.delete("kubelet", PODS, pod.name(), Some(0)),
+            }
+            plan.status
         };
-        let conditions =
-            with(pod, json!({ "type": "Ready", "status": "False", "lastTransitionTime": now() }));
-        let status =
-            json!({ "phase": "Running", "conditions": conditions, "containerStatuses": [container] });
-        self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
-    }
-
-    /// A pod that runs becomes ready, or is not ready any more.
-    pub(super) fn say_ready(&self, pod: &Object, ready: bool) {
-        if text(pod, "/status/phase") != "Running" || (ready && is_broken(pod)) {
-            return;
+        if typed.status.as_ref() != Some(&status)
+            && let Ok(patch) = status_patch(None, typed.status.as_ref(), &status)
+        {
+            self.cluster.patch("kubelet", PODS, pod.name(), patch);
         }
-        let status = if ready { "True" } else { "False" };
-        let conditions = with(pod, json!({ "type": "Ready", "status": status, "lastTransitionTime": now() }));
-        let mut status = json!({ "conditions": conditions });
-        if ready {
-            let change = json!({ "ready": true, "started": true, "state": { "running": {} } });
-            status["containerStatuses"] = container_with(pod, &change);
+    }
+
+    /// A pod behaves in another way from now on.
+    fn change(&self, pod: &Object, change: impl FnOnce(&mut Behaviour)) {
+        if let Some(known) = self.state.lock().pods.get_mut(pod.uid()) {
+            change(&mut known.behaviour);
         }
-        self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
+        if self.stage(pod) == Stage::Placed {
+            self.live(pod);
+        }
     }
 
-    /// A container that runs fails its probe for a while.
-    pub(crate) fn unready(&self, pod: &Object, back: Duration) {
-        self.recover_after(pod.uid(), back);
-        let conditions =
-            with(pod, json!({ "type": "Ready", "status": "False", "lastTransitionTime": now() }));
-        let status = json!({ "conditions": conditions, "containerStatuses": container_with(pod, &json!({ "ready": false })) });
-        self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
-    }
-
-    pub(super) fn say_condition(&self, pod: &Object, condition: Value) {
-        let conditions = with(pod, condition);
-        self.cluster.patch("scheduler", PODS, pod.name(), json!({ "status": { "conditions": conditions } }));
-    }
-
-    /// A pod ends for good.
+    /// A pod ends for good, as soon as it is ready.
     pub(crate) fn fail(&self, pod: &Object) {
-        let conditions =
-            with(pod, json!({ "type": "Ready", "status": "False", "lastTransitionTime": now() }));
-        let status = json!({ "phase": "Failed", "conditions": conditions });
-        self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
+        self.change(pod, |it| it.fail_after = Some(Duration::ZERO));
     }
 
     /// A container ends with an error, and comes back later.
     pub(crate) fn crash(&self, pod: &Object, back: Duration) {
-        self.recover_after(pod.uid(), back);
-        let conditions =
-            with(pod, json!({ "type": "Ready", "status": "False", "lastTransitionTime": now() }));
-        let restarts = number(pod, "/status/containerStatuses/0/restartCount").unwrap_or_default() + 1;
-        let container = json!({
-            "name": "main", "ready": false, "started": false, "restartCount": restarts,
-            "state": { "waiting": { "reason": "CrashLoopBackOff" } },
-            "lastState": { "terminated": { "exitCode": 1, "finishedAt": now() } },
+        self.change(pod, |it| {
+            it.crash = Some(String::new());
+            it.restart_after = Some(it.restart_after.map_or(back, |it| it.max(back)));
         });
-        let status = json!({ "conditions": conditions, "containerStatuses": [container] });
-        self.cluster.patch("kubelet", PODS, pod.name(), json!({ "status": status }));
+    }
+
+    /// A container that runs fails its probe for a while.
+    pub(crate) fn unready(&self, pod: &Object, back: Duration) {
+        self.state.lock().agenda.after(back, Act::Recover(pod.uid().to_owned()));
+        self.change(pod, |it| it.never_ready = true);
+    }
+
+    /// Its probe succeeds again.
+    pub(super) fn recover(&self, pod: &Object) {
+        self.change(pod, |it| it.never_ready = false);
     }
 }
 
-/// Whether nothing keeps the containers of a pod from starting.
-fn may_start(pod: &Object) -> bool {
-    let told =
-        pod.field("/metadata/annotations").is_some_and(|it| it.get(annotations::PARENTS_READY).is_some());
-    told || pod.field("/spec/initContainers").is_none()
-}
-
-/// Whether its image never gets ready.
-fn is_broken(pod: &Object) -> bool {
-    text(pod, "/spec/containers/0/image") == BAD_IMAGE
-}
-
-/// The containers of a pod with some fields changed. What happened before stays written.
-fn container_with(pod: &Object, change: &Value) -> Value {
-    let mut container = pod.field("/status/containerStatuses/0").cloned().unwrap_or_default();
-    for (field, value) in change.as_object().into_iter().flatten() {
-        container[field] = value.clone();
-    }
-    json!([container])
-}
-
-/// The conditions of a pod with one of them set.
-fn with(pod: &Object, condition: Value) -> Vec<Value> {
-    let present = pod.field("/status/conditions").and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut conditions: Vec<Value> =
-        present.into_iter().filter(|it| it["type"] != condition["type"]).collect();
-    conditions.push(condition);
-    conditions
+fn until(at: Timestamp) -> Duration {
+    // Not less than a moment, so that rounding does not keep time from going on.
+    Duration::try_from(clock::now().duration_until(at)).unwrap_or_default().max(Duration::from_millis(1))
 }

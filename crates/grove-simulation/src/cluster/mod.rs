@@ -5,6 +5,8 @@ mod autoscaler;
 mod backends;
 mod hall;
 mod kubelet;
+mod nodes;
+mod scheduler;
 mod tenant;
 mod users;
 

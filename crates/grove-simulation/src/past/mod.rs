@@ -167,8 +167,8 @@ impl Past {
         pod.there.set(is_there);
         pod.ready.set(is_ready(object));
         pod.ended.set(matches!(phase, "Failed" | "Succeeded"));
-        let restarts = number(object, "/status/containerStatuses/0/restartCount").unwrap_or_default();
-        pod.failed.set(phase == "Failed" || restarts > 0);
+        let has_crashed = object.field("/status/containerStatuses/0/lastState/terminated").is_some();
+        pod.failed.set(phase == "Failed" || has_crashed);
         pod.node.set(text(object, "/spec/nodeName").to_owned());
         pod.gated.set(is_gated(object));
         // Another PodGang of its name may have another group.

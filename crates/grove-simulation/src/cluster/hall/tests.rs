@@ -1,6 +1,7 @@
 //! Pods on the nodes of a hall.
 
 use super::*;
+use crate::plan::BAD_IMAGE;
 
 /// A hall of one node, with so much room, and a pod that wants to be there.
 fn with_pod(slots: usize) -> (Cluster, Hall) {
@@ -45,5 +46,40 @@ async fn a_pod_that_found_no_room_gets_it_when_all_is_well() {
     hall.heal();
     tokio::time::sleep(STAGE * 10).await;
     assert_eq!(node(), "node-0");
+    running.abort();
+}
+
+/// The API server removes a pod on no node in two steps. A backup may have been taken in between.
+#[tokio::test(start_paused = true)]
+async fn a_pod_on_no_node_that_a_backup_brings_back_is_removed() {
+    let (cluster, hall) = with_pod(0);
+    let running = tokio::spawn(hall.clone().run());
+    cluster.delete("user", PODS, "p", None);
+    assert!(cluster.get(PODS, "p").is_none());
+    cluster.server.restore(1, true);
+    hall.look_again();
+    assert!(cluster.get(PODS, "p").is_some_and(|it| it.is_terminating()));
+    tokio::time::sleep(STAGE * 2).await;
+    assert!(cluster.get(PODS, "p").is_none());
+    running.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_whose_image_is_broken_crashes_and_stays_so() {
+    let (cluster, hall) = with_pod(1);
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": { "name": "q", "namespace": crate::cluster::NAMESPACE },
+        "spec": { "containers": [{ "name": "main", "image": BAD_IMAGE }] },
+    });
+    cluster.delete("user", PODS, "p", None);
+    cluster.write("user", PODS, "", None, Action::Create(pod)).unwrap();
+    let running = tokio::spawn(hall.clone().run());
+    tokio::time::sleep(STAGE * 100).await;
+    let pod = cluster.get(PODS, "q").unwrap();
+    assert_eq!(text(&pod, "/status/phase"), "Running");
+    assert_eq!(text(&pod, "/status/containerStatuses/0/state/waiting/reason"), "CrashLoopBackOff");
+    assert!(pod.field("/status/containerStatuses/0/lastState/terminated").is_some());
+    assert!(!crate::cluster::is_ready(&pod));
     running.abort();
 }

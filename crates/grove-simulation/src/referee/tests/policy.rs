@@ -24,7 +24,7 @@ async fn with_policy(scope: &str, has_failed: bool) -> Bench {
     let policy = json!({ "scope": scope, "maxRestarts": 2, "window": "1h", "backoff": backoff });
     bench.cluster.patch("user", SETS, "s0", json!({ "spec": { "template": { "restartPolicy": policy } } }));
     if has_failed {
-        let containers = json!([{ "name": "main", "restartCount": 1 }]);
+        let containers = json!([{ "name": "main", "lastState": { "terminated": { "exitCode": 1 } } }]);
         bench.cluster.patch("kubelet", PODS, "p0", json!({ "status": { "containerStatuses": containers } }));
     }
     bench.referee.look();

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The patch that makes `old` to `new`, if the object still has this version.
-pub(super) fn status_patch<S: Serialize>(
+/// The merge patch that turns the status `old` into `new`, if the object still has this version.
+pub fn status_patch<S: Serialize>(
     version: Option<&str>,
     old: Option<&S>,
     new: &S,
