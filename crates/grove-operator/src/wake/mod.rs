@@ -52,18 +52,18 @@ impl Grove {
         self.on_minor(&self.seen.autoscalers);
         self.on_minor(&self.seen.revisions);
         self.on(&self.seen.revisions.cache, Self::revision_appeared);
-        self.on_rewound(&self.seen.sets);
-        self.on_rewound(&self.seen.groups.cache);
-        self.on_rewound(&self.seen.cliques.cache);
-        self.on_rewound(&self.seen.gangs.cache);
-        self.on_rewound(&self.seen.pods);
+        self.on_rewound_or_refused(&self.seen.sets);
+        self.on_rewound_or_refused(&self.seen.groups.cache);
+        self.on_rewound_or_refused(&self.seen.cliques.cache);
+        self.on_rewound_or_refused(&self.seen.gangs.cache);
+        self.on_rewound_or_refused(&self.seen.pods);
         self.on_rewound(&self.seen.nodes);
         self.on_rewound(&self.seen.quotas);
-        self.on_rewound(&self.seen.topologies);
-        self.on_rewound(&self.seen.backends);
-        self.on_rewound(&self.seen.services.cache);
-        self.on_rewound(&self.seen.autoscalers.cache);
-        self.on_rewound(&self.seen.revisions.cache);
+        self.on_rewound_or_refused(&self.seen.topologies);
+        self.on_rewound_or_refused(&self.seen.backends);
+        self.on_rewound_or_refused(&self.seen.services.cache);
+        self.on_rewound_or_refused(&self.seen.autoscalers.cache);
+        self.on_rewound_or_refused(&self.seen.revisions.cache);
         self.on_rewound(&self.seen.kueue.topologies);
     }
 
@@ -76,6 +76,12 @@ impl Grove {
                 grove.begin_anew();
             }
         });
+    }
+
+    /// Likewise, of a kind that we write: that a write is refused again and again may be all that tells.
+    fn on_rewound_or_refused<K: Cached>(self: &Arc<Self>, cache: &Cache<K>) {
+        self.writer.doubt_after_conflicts(cache);
+        self.on_rewound(cache);
     }
 
     fn on<K: Cached>(self: &Arc<Self>, cache: &Cache<K>, changed: Listener<K>) {

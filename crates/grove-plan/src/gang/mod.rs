@@ -253,6 +253,11 @@ impl CliqueSeen<'_> {
         self.pods.iter().copied().filter(move |it| it.is_live() && it.gang == gang)
     }
 
+    /// Pods of the clique that failed and are still there.
+    fn failed<'b>(&'b self, gang: &'b str) -> impl Iterator<Item = &'b PodFact> {
+        self.pods.iter().copied().filter(move |it| !it.terminating && !it.is_live() && it.gang == gang)
+    }
+
     /// Whether no pod of `gang` is to come or to go: all are there, or the API server takes no more and the minimum is
     /// there.
     fn is_settled(&self, gang: &str) -> bool {
@@ -270,7 +275,7 @@ impl CliqueSeen<'_> {
         let clique = self.clique.filter(|it| it.metadata.deletion_timestamp.is_none());
         let wanted = clique.and_then(|it| it.spec.replicas).map_or(0, count) as usize;
         let live = self.members(gang).count();
-        let held = self.pods.iter().filter(|it| !it.terminating && !it.is_live() && it.gang == gang).count();
+        let held = self.failed(gang).count();
         live < wanted && live + held >= wanted && live >= self.minimum() as usize
     }
 
@@ -329,17 +334,20 @@ fn references(
     Some(listed.map(|it| it.pod_references.clone()).unwrap_or_default())
 }
 
-/// Whether a pod is above the minimum of its group.
-fn is_above(group: &PodGroup, pod: &PodFact) -> bool {
+/// Whether a pod is above the minimum of its group. Pods that failed and are kept hold places, and the minimum lives without them.
+fn is_above(group: &PodGroup, state: &CliqueSeen<'_>, gang: &str, pod: &PodFact) -> bool {
     let minimum = count(group.min_replicas);
-    minimum > 0 && pod.index.is_none_or(|it| it >= minimum)
+    let failed_before =
+        |index: u32| state.failed(gang).filter(|it| it.index.is_some_and(|it| it < index)).count();
+    let is_of_it = |index: u32| (index as usize) < minimum as usize + failed_before(index);
+    minimum > 0 && !pod.index.is_some_and(is_of_it)
 }
 
 /// Whether the gang has pods above the minimum that are held back.
 pub fn is_growing(seen: &Seen<'_>) -> bool {
     seen.gang.spec.pod_groups.iter().any(|group| {
-        let pods = seen.cliques.get(&group.name).into_iter().flat_map(|it| it.members(name(seen)));
-        pods.into_iter().any(|pod| pod.is_gated() && is_above(group, pod))
+        let Some(state) = seen.cliques.get(&group.name) else { return false };
+        state.members(name(seen)).any(|pod| pod.is_gated() && is_above(group, state, name(seen), pod))
     })
 }
 
@@ -358,7 +366,7 @@ fn ungate(seen: &Seen<'_>) -> Vec<Ungate> {
         let home = seen.home.clone().filter(|(key, _)| chosen.is_none_or(|it| !it.contains_key(key)));
         let listed = |pod: &&PodFact| group.pod_references.iter().any(|it| it.name == pod.name);
         for pod in state.members(name(seen)).filter(|it| it.is_gated()).filter(listed) {
-            if !may_grow && is_above(group, pod) {
+            if !may_grow && is_above(group, state, name(seen), pod) {
                 continue;
             }
             let remaining = pod.gates.iter().filter(|it| *it != gates::POD_GANG_PENDING).cloned().collect();

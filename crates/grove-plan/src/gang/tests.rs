@@ -173,6 +173,25 @@ fn pods_above_the_minimum_wait_for_the_minima() {
     assert!(!is_growing(&scene.seen()));
 }
 
+/// A pod that failed and is kept, because its restart policy is exhausted, holds a place of the minimum: the minimum is those that live.
+#[test]
+fn places_of_pods_that_failed_do_not_count_for_the_minimum() {
+    for (pods, listed, ungated) in [
+        ("0F 1b 2g", "list fe:1b fe:2g", "ungate fe:2g"),
+        // Where nothing failed, the same pod waits.
+        ("0g 1b 2g", "list fe:0g fe:1b fe:2g", "ungate fe:0g"),
+        // One that failed above the minimum holds no place of it.
+        ("0g 1b 2F 3g", "list fe:0g fe:1b fe:3g", "ungate fe:0g"),
+    ] {
+        let mut scene = running("fe=4/2", &[("fe", "0b 1b 2b 3b")]);
+        scene.growth = Growth::AfterMinimum;
+        scene.pods(&[("fe", pods)]);
+        assert_eq!(scene.step(11), listed, "{pods}");
+        assert_eq!(scene.step(12), ungated, "{pods}");
+        assert_eq!(scene.step(13), "rest", "{pods}");
+    }
+}
+
 /// How a gang is made is decided once: what its pods were created with cannot be changed.
 #[test]
 fn the_form_of_a_gang_is_noted_once() {

@@ -243,6 +243,11 @@ impl<K: Stored> Cache<K> {
         let _ = self.shared.prune.set(prune);
     }
 
+    /// A write was refused because the object is otherwise by now: unless the watch shows how, the server is asked.
+    pub fn doubted(&self, namespace: &str, name: &str) {
+        self.shared.state.write().doubted(namespace, name, Instant::now());
+    }
+
     /// The watch shows an object.
     pub fn observed(&self, mut object: K) {
         self.shared.undecodable.forget(object.meta());

@@ -18,7 +18,7 @@ use super::index::IndexMap;
 use super::key::Key;
 use super::version;
 
-/// An object that a write has shown and the watch has not.
+/// An object that a write has shown and the watch has not, or that a write was refused for, because it is otherwise by now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unconfirmed {
     /// Namespace, `""` for cluster scoped objects.
@@ -27,6 +27,16 @@ pub struct Unconfirmed {
     pub name: String,
     pub(super) uid: String,
     pub(super) version: String,
+    /// Since when.
+    pub(crate) since: Instant,
+}
+
+impl Unconfirmed {
+    /// Whether this form of the object is of an earlier state of the server.
+    pub(crate) fn is_newer_than(&self, meta: &ObjectMeta) -> bool {
+        uid(meta) == self.uid
+            && version::compare(resource_version(meta), &self.version) == Some(Ordering::Less)
+    }
 }
 
 /// One step from `old` to `new`, in the order of the steps.
@@ -126,6 +136,14 @@ impl<K: Resource> State<K> {
         object
     }
 
+    /// A write was refused because the object is otherwise by now. Where the watch does not show soon how, it never will: the server
+    /// was set back to an earlier state.
+    pub(super) fn doubted(&mut self, namespace: &str, name: &str, now: Instant) {
+        if let Some(entry) = self.objects.get_mut(&Key::new(namespace, name)) {
+            entry.unconfirmed.get_or_insert(now);
+        }
+    }
+
     /// The watch says that the object, last seen in this form, is deleted or matches the selector no longer.
     pub(super) fn deleted(&mut self, last: &ObjectMeta, out: &mut Vec<Step<K>>) {
         let key = Key::of(last);
@@ -173,8 +191,11 @@ impl<K: Resource> State<K> {
         let mut unconfirmed = Vec::new();
         for key in unlisted {
             match self.objects.get(&key) {
-                Some(entry) if entry.unconfirmed.is_some() => unconfirmed.push(doubt(&key, entry)),
-                _ => self.remove(&key, Burial::Unlisted, out),
+                Some(entry) => match doubt(&key, entry) {
+                    Some(doubt) => unconfirmed.push(doubt),
+                    None => self.remove(&key, Burial::Unlisted, out),
+                },
+                None => {}
             }
         }
         (unconfirmed, mem::take(&mut self.rewound))
@@ -182,14 +203,14 @@ impl<K: Resource> State<K> {
 
     /// What writes have shown before `then` and the watch still has not.
     pub(super) fn unconfirmed_since(&self, then: Instant) -> Vec<Unconfirmed> {
-        let old = self.objects.iter().filter(|(_, e)| e.unconfirmed.is_some_and(|since| since <= then));
-        old.map(|(key, entry)| doubt(key, entry)).collect()
+        let doubts = self.objects.iter().filter_map(|(key, entry)| doubt(key, entry));
+        doubts.filter(|it| it.since <= then).collect()
     }
 
     /// The server does not have `asked`. What has been written since is another question.
     pub(super) fn absent(&mut self, asked: &Unconfirmed, out: &mut Vec<Step<K>>) {
         let key = Key::new(&asked.namespace, &asked.name);
-        if self.objects.get(&key).is_some_and(|entry| doubt(&key, entry) == *asked) {
+        if self.objects.get(&key).is_some_and(|entry| doubt(&key, entry).as_ref() == Some(asked)) {
             self.remove(&key, Burial::Unlisted, out);
         }
     }
@@ -198,7 +219,7 @@ impl<K: Resource> State<K> {
     pub(super) fn superseded(&mut self, asked: &Unconfirmed) {
         let key = Key::new(&asked.namespace, &asked.name);
         if let Some(entry) = self.objects.get_mut(&key) {
-            entry.superseded = doubt(&key, entry) == *asked;
+            entry.superseded = doubt(&key, entry).as_ref() == Some(asked);
         }
     }
 
@@ -266,14 +287,15 @@ enum Relation {
     Successor,
 }
 
-fn doubt<K: Resource>(key: &Key, entry: &Entry<K>) -> Unconfirmed {
+fn doubt<K: Resource>(key: &Key, entry: &Entry<K>) -> Option<Unconfirmed> {
     let (namespace, name) = key.parts();
-    Unconfirmed {
+    Some(Unconfirmed {
         namespace: namespace.to_owned(),
         name: name.to_owned(),
         uid: uid(entry.object.meta()).to_owned(),
         version: resource_version(entry.object.meta()).to_owned(),
-    }
+        since: entry.unconfirmed?,
+    })
 }
 
 fn uid(meta: &ObjectMeta) -> &str {

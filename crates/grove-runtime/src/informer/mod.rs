@@ -72,6 +72,8 @@ struct Informer<W, K: Stored> {
     open: fn(W) -> Result<K, Box<InvalidObject>>,
     /// Version at which each undecodable object was logged last.
     logged: BTreeMap<(String, String), String>,
+    /// When it was last told that the server was set back to an earlier state.
+    rewound: Option<Instant>,
 }
 
 impl<W, K> Informer<W, K>
@@ -85,7 +87,7 @@ where
         cache: Cache<K>,
         open: fn(W) -> Result<K, Box<InvalidObject>>,
     ) -> Self {
-        Self { api, config, cache, open, logged: BTreeMap::new() }
+        Self { api, config, cache, open, logged: BTreeMap::new(), rewound: None }
     }
 
     async fn run(mut self) {
@@ -128,6 +130,7 @@ where
                 if rewound {
                     warn!(kind = self.cache.kind(), "the server was set back to an earlier state");
                     self.cache.rewound();
+                    self.rewound = Some(Instant::now());
                 }
                 self.cache.relist_started();
             }
@@ -159,6 +162,13 @@ where
             Ok(found) => {
                 // The answer is newer than the write, also where it has a lower version.
                 self.cache.superseded(&asked);
+                let is_news = self.rewound.is_none_or(|it| it < asked.since);
+                let is_before = |it: &W| asked.is_newer_than(it.meta());
+                if is_news && found.iter().any(is_before) {
+                    // No watch can tell where the server has passed what it knew: all kinds list again.
+                    let history = self.cache.history();
+                    history.went_back(history.epoch());
+                }
                 for object in found {
                     self.show(object);
                 }

@@ -1,6 +1,7 @@
 //! The only way in which controllers change the cluster. Knows verbs, and no policy.
 
 mod at;
+mod conflicts;
 mod error;
 mod list;
 mod owned;
@@ -19,9 +20,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::cache::Cached;
+use crate::cache::{Cache, Cached};
 use crate::object_name::is_path_segment;
 use crate::throttle::Lane;
+
+use conflicts::Conflicts;
 
 pub use at::Revision;
 pub use error::WriteError;
@@ -54,12 +57,19 @@ pub struct Writer {
     client: Client,
     field_manager: &'static str,
     lane: Option<Lane>,
+    conflicts: Conflicts,
 }
 
 impl Writer {
     /// A writer whose changes are recorded under `field_manager`.
     pub fn new(client: Client, field_manager: &'static str) -> Self {
-        Self { client, field_manager, lane: None }
+        Self { client, field_manager, lane: None, conflicts: Conflicts::default() }
+    }
+
+    /// From now on, where a write is refused because its object is otherwise by now, what this cache knows of the object is in doubt.
+    pub fn doubt_after_conflicts<K: Cached>(&self, cache: &Cache<K>) {
+        let cache = cache.clone();
+        self.conflicts.listen(&K::kind(&()), move |namespace, name| cache.doubted(namespace, name));
     }
 
     /// The same writer with a fixed urgency instead of that of method and path.
@@ -287,7 +297,11 @@ impl Writer {
     ) -> Result<R, WriteError> {
         match request {
             Err(error) => Err(what.unbuilt(error)),
-            Ok(request) => self.request(request).await.map_err(|error| what.failed(error)),
+            Ok(request) => self.request(request).await.map_err(|error| {
+                let error = what.failed(error);
+                self.conflicts.tell(&error);
+                error
+            }),
         }
     }
 

@@ -290,3 +290,25 @@ async fn names_that_are_no_names_are_refused_unsent() {
     tokio::time::timeout(std::time::Duration::from_secs(1), trying).await.expect("nothing is sent");
     assert!(calls.try_recv().is_err());
 }
+
+/// Somebody else changed the object, and the watch that should have told may never do so.
+#[tokio::test]
+async fn a_conflict_puts_the_object_in_doubt_and_other_refusals_do_not() {
+    let patch = |code: u16, reason: &'static str| async move {
+        let cache = Cache::<ConfigMap>::new();
+        cache.observed(serde_json::from_value(config_map()).unwrap());
+        let known = cache.clone();
+        let write = |writer: Writer| async move {
+            writer.doubt_after_conflicts(&known);
+            writer.patch::<ConfigMap>("ns", "x", &json!({})).await
+        };
+        let status =
+            json!({"kind": "Status", "status": "Failure", "reason": reason, "code": code, "message": "no"});
+        let (answer, _, _) = exchange(write, code, status).await;
+        assert!(answer.is_err());
+        cache.unconfirmed(std::time::Duration::ZERO).len()
+    };
+    assert_eq!(patch(409, "Conflict").await, 1);
+    assert_eq!(patch(403, "Forbidden").await, 0);
+    assert_eq!(patch(409, "AlreadyExists").await, 0);
+}

@@ -131,6 +131,39 @@ async fn what_was_written_is_asked_about_and_the_answer_counts() {
     }
 }
 
+/// The server has passed the revision that every watch knew before they were connected again. All that tells is that it refuses our
+/// writes, and that it has an older form of the object: then every kind lists again.
+#[tokio::test(start_paused = true)]
+async fn what_a_write_was_refused_for_is_asked_about_and_an_older_answer_is_a_rewind() {
+    let (mut world, _events) = before().await;
+    let rewinds = count_rewinds(&world);
+    world.cache.doubted("ns", "x");
+    let call = world.calls.recv().await.unwrap();
+    assert!(call.target.contains("metadata.name%3Dx"), "{}", call.target);
+    call.answer(&list(1100, &[object("x", "a", 400)]));
+    world.hears("a@900>a@400").await;
+    world.lists(1100, &[object("x", "a", 400), object("y", "b", 950)]).await;
+    world.hears("a@400>a@400").await;
+    world.hears("b@950>b@950").await;
+    world.watches(1100).await;
+    assert_eq!(rewinds.load(Ordering::Relaxed), 1);
+}
+
+/// Mostly the watch was late, or the write was: the object is as it was known.
+#[tokio::test(start_paused = true)]
+async fn what_is_in_doubt_and_as_it_was_known_is_no_rewind() {
+    let (mut world, events) = before().await;
+    let rewinds = count_rewinds(&world);
+    world.cache.doubted("ns", "x");
+    world.cache.doubted("ns", "nobody");
+    let call = world.calls.recv().await.unwrap();
+    call.answer(&list(1000, &[object("x", "a", 900)]));
+    events.send(event("MODIFIED", &object("x", "a", 1001))).unwrap();
+    world.hears("a@900>a@1001").await;
+    assert!(!events.is_closed());
+    assert_eq!(rewinds.load(Ordering::Relaxed), 0);
+}
+
 /// How often listeners hear of a rewind.
 fn count_rewinds(world: &World) -> Arc<AtomicUsize> {
     let count = Arc::new(AtomicUsize::new(0));
