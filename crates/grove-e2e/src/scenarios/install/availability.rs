@@ -54,7 +54,7 @@ async fn play(stage: &Stage) -> Result<()> {
     let leader = leader(context).await?;
     stage.runner.kill(&leader).await?;
     // The container is started again in its pod; no other pod is created.
-    eventually("the killed container is told of", PATIENCE, || async {
+    eventually("the pod's status shows the restarted container", PATIENCE, || async {
         let pods = stage.pods().await?;
         let pod = pods.into_iter().find(|it| it.name_any() == leader).context("its pod is gone")?;
         let containers = pod.status.and_then(|it| it.container_statuses).unwrap_or_default();
@@ -100,13 +100,16 @@ async fn play(stage: &Stage) -> Result<()> {
     stage.nothing_was_refused()
 }
 
-/// The pod that leads.
+/// The pod that holds the lease.
 async fn leader(context: &Context) -> Result<String> {
     let leases: Api<Lease> = Api::namespaced(context.client(), NAMESPACE);
     let lease = leases.get("grove-operator-leader-election").await?;
     let name = lease.name_any();
     let holder = lease.spec.and_then(|it| it.holder_identity);
-    let holder = holder.with_context(|| format!("nobody holds {name}"))?;
-    // The name of the pod, and something random.
-    holder.rsplit_once('_').map(|it| it.0.to_owned()).with_context(|| format!("{holder:?} is no pod"))
+    let holder = holder.with_context(|| format!("lease {name} has no holder"))?;
+    // The name of the pod and a random suffix.
+    holder
+        .rsplit_once('_')
+        .map(|it| it.0.to_owned())
+        .with_context(|| format!("holder {holder:?} is not named for a pod"))
 }

@@ -77,7 +77,7 @@ impl Stage {
                 ensure!(!failed, "a container failed: {}", line(&pod));
             }
             if Instant::now() > end {
-                bail!("the operator is not ready within {deadline:?}:{}", self.report().await?);
+                bail!("the operator is not ready within {deadline:?}");
             }
             tokio::time::sleep(PAUSE).await;
         }
@@ -93,7 +93,7 @@ impl Stage {
         Ok(pods.list(&ListParams::default()).await?.items)
     }
 
-    /// What a person wants to know where something is wrong with the operator.
+    /// The operator's pods and the ends of their logs, for failures.
     pub(super) async fn report(&self) -> Result<String> {
         let mut text = String::new();
         for pod in self.pods().await? {
@@ -112,7 +112,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends it, and says more about a failure.
+    /// Ends the cluster, and adds the report to a failure.
     pub(super) async fn close(self, result: Result<()>) -> Result<()> {
         if let Err(error) = result {
             let report = self.report().await.unwrap_or_default();
@@ -135,13 +135,13 @@ fn container(pod: &Pod) -> Option<&ContainerStatus> {
     pod.status.as_ref()?.container_statuses.as_ref()?.first()
 }
 
-/// A pod in one line: where it is, whether it is ready, and else why not.
+/// A pod in one line: its node, and whether and why it is not ready.
 fn line(pod: &Pod) -> String {
     let status = pod.status.clone().unwrap_or_default();
     let conditions = status.conditions.unwrap_or_default();
-    let unmet = conditions.into_iter().filter(|it| it.status != "True" && it.message.is_some());
-    let why: Vec<String> =
-        unmet.map(|it| format!("{}: {}", it.type_, it.message.unwrap_or_default())).collect();
+    // ContainersReady has the same message. A pod that is on no node has PodScheduled alone.
+    let unmet = conditions.into_iter().filter(|it| it.status != "True" && it.type_ != "ContainersReady");
+    let why: Vec<String> = unmet.filter_map(|it| Some(format!("{}: {}", it.type_, it.message?))).collect();
     let node = pod.spec.as_ref().and_then(|it| it.node_name.clone()).unwrap_or_else(|| "no node".to_owned());
     let mut line = format!("{} on {node}, {}", pod.name_any(), status.phase.unwrap_or_default());
     if let Some(it) = container(pod) {
