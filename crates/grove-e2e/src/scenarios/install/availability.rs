@@ -48,24 +48,27 @@ async fn play(stage: &Stage) -> Result<()> {
     let (mut tail, mark) = (context.cluster.tail()?, context.log.mark());
     create(context, &stage::set(LARGE)?).await?;
     context.expect("half of the pods are there", |pods| pods.len() >= GANGS).await?;
-    let users = Users::start(context)?;
+    let users = Users::start(context).await?;
     let there = context.log.now(&context.namespace).len();
     ensure!(there < 2 * GANGS, "all pods were there before the leader was killed");
     let leader = leader(context).await?;
     stage.runner.kill(&leader).await?;
-    // The container is started again in its pod; no other pod is created.
+    // The container is restarted in its pod; no other pod is created.
     eventually("the pod's status shows the restarted container", PATIENCE, || async {
         let pods = stage.pods().await?;
         let pod = pods.into_iter().find(|it| it.name_any() == leader).context("its pod is gone")?;
         let containers = pod.status.and_then(|it| it.container_statuses).unwrap_or_default();
-        ensure!(containers.iter().any(|it| it.restart_count == 1), "it was not restarted");
+        ensure!(
+            containers.iter().any(|it| it.restart_count == 1 && it.ready),
+            "it was not restarted, or is not ready"
+        );
         Ok(())
     })
     .await?;
     stage.until_ready_again(PATIENCE).await?;
     let killed = users.stop().await?;
 
-    let users = Users::start(context)?;
+    let users = Users::start(context).await?;
     for node in &nodes {
         let selector = "--pod-selector=app.kubernetes.io/name=grove-operator";
         client::kubectl(stage, &["drain", node, selector, "--timeout=3m"], "").await?;

@@ -69,10 +69,11 @@ impl Stage {
         let end = Instant::now() + deadline;
         loop {
             let deployment = deployments.get_opt(DEPLOYMENT).await?;
-            if deployment.as_ref().is_some_and(is_rolled_out) && !self.is_terminating().await? {
+            let pods = self.pods().await?;
+            if deployment.as_ref().is_some_and(|it| is_rolled_out(it) && are_ready(it, &pods)) {
                 return Ok(());
             }
-            for pod in self.pods().await? {
+            for pod in pods {
                 let failed = !may_fail && container(&pod).is_some_and(|it| it.restart_count > 0);
                 ensure!(!failed, "a container failed: {}", line(&pod));
             }
@@ -81,10 +82,6 @@ impl Stage {
             }
             tokio::time::sleep(PAUSE).await;
         }
-    }
-
-    async fn is_terminating(&self) -> Result<bool> {
-        Ok(self.pods().await?.iter().any(|it| it.metadata.deletion_timestamp.is_some()))
     }
 
     /// The pods of the operator.
@@ -129,6 +126,14 @@ fn is_rolled_out(deployment: &Deployment) -> bool {
     let wanted = deployment.spec.replicas.or(Some(1));
     status.observed_generation >= deployment.metadata.generation
         && [status.replicas, status.updated_replicas, status.available_replicas] == [wanted; 3]
+}
+
+/// As many pods as the Deployment asks for, all ready and none terminating: its status may be older than its pods.
+fn are_ready(deployment: &Deployment, pods: &[Pod]) -> bool {
+    let wanted = deployment.spec.replicas.unwrap_or(1);
+    let is_ready =
+        |it: &Pod| it.metadata.deletion_timestamp.is_none() && container(it).is_some_and(|it| it.ready);
+    usize::try_from(wanted) == Ok(pods.len()) && pods.iter().all(is_ready)
 }
 
 fn container(pod: &Pod) -> Option<&ContainerStatus> {

@@ -9,13 +9,13 @@ use kube::{Api, api::PostParams};
 use super::{
     chart::UnpackedChart,
     client::{Way, install_chart},
-    life::{LARGE, PATIENCE},
+    life::PATIENCE,
+    outage::users_set,
     stage::Stage,
 };
 use crate::{
     nodes::Hall,
     scenario::{Context, eventually},
-    scenarios::operator::stage,
 };
 
 /// An installation that is not ready by then has failed. The right one is ready several times as fast.
@@ -84,7 +84,7 @@ async fn installed(stage: &Stage, chart: &Path, deadline: Duration) -> Result<()
     install_chart(stage, chart, &["replicaCount=1"]).await?;
     stage.until_ready(deadline).await?;
     let sets: Api<PodCliqueSet> = Api::namespaced(stage.context.client(), &stage.context.namespace);
-    let (set, dry) = (stage::set(LARGE)?, PostParams { dry_run: true, ..PostParams::default() });
+    let (set, dry) = (users_set(&stage.context)?, PostParams { dry_run: true, ..PostParams::default() });
     eventually("a set is admitted", deadline, || async { Ok(sets.create(&dry, &set).await?) }).await?;
     Ok(())
 }
