@@ -83,9 +83,11 @@ impl Plan {
         }
         words.extend([tool("env")?, "--ignore-environment".to_owned()]);
         words.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
-        // The first process of its own PID namespace, as in a container.
+        // The first process of its own PID namespace, as in a container. It stays in the process group of the program that the
+        // reaper starts, and the reaper signals groups. `--kill-child` would not end it: that is a parent-death signal, which
+        // the kernel clears when the user changes.
         words.extend([tool("unshare")?, "--pid".to_owned(), "--fork".to_owned()]);
-        words.extend(["--kill-child=KILL", "--mount-proc=/proc"].map(str::to_owned));
+        words.push("--mount-proc=/proc".to_owned());
         words.extend([format!("--root={root}"), format!("--wd={}", image.folder)]);
         words.extend([format!("--setgid={}", self.ids.1), format!("--setuid={}", self.ids.0)]);
         words.push("--".to_owned());
