@@ -27,14 +27,14 @@ pub(super) struct Plan {
     pub(super) mounts: Vec<(String, String, bool)>,
 }
 
-/// The one container of a pod. More are not known here, and nothing else that our pods do not have.
+/// The only container of a pod. What our pods do not use is an error: init containers, several containers, the host's network.
 pub(super) fn only(pod: &Pod) -> Result<&Container> {
     let spec = pod.spec.as_ref().context("a pod without a spec")?;
-    ensure!(spec.init_containers.as_ref().is_none_or(Vec::is_empty), "init containers are not run here");
-    ensure!(spec.host_network != Some(true), "the network of the host is not given here");
+    ensure!(spec.init_containers.as_ref().is_none_or(Vec::is_empty), "init containers are not supported");
+    ensure!(spec.host_network != Some(true), "hostNetwork is not supported");
     match spec.containers.as_slice() {
         [container] => Ok(container),
-        others => bail!("{} containers, and one is run here", others.len()),
+        others => bail!("{} containers; only one is supported", others.len()),
     }
 }
 
@@ -55,7 +55,7 @@ impl Plan {
         let security = container.security_context.clone().unwrap_or_default();
         let mounts = container.volume_mounts.iter().flatten();
         let mounts = mounts.map(|it| {
-            ensure!(it.sub_path.is_none() && it.sub_path_expr.is_none(), "subPath is not known here");
+            ensure!(it.sub_path.is_none() && it.sub_path_expr.is_none(), "subPath is not supported");
             Ok((it.name.clone(), it.mount_path.clone(), it.read_only != Some(true)))
         });
         Ok(Self {
@@ -68,7 +68,7 @@ impl Plan {
         })
     }
 
-    /// The words after `container.sh`, which make the file system, and then those that run the program in it.
+    /// The arguments of `container.sh`: those for the file system, then the command that runs the program in it.
     pub(super) fn words(&self, image: &Image, files: &Path) -> Result<Vec<String>> {
         let text = |it: PathBuf| it.display().to_string();
         let root = text(files.join("root"));
@@ -83,9 +83,11 @@ impl Plan {
         }
         words.extend([tool("env")?, "--ignore-environment".to_owned()]);
         words.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
-        // The first process of its own namespace, as in a container. It ends with the one that started it.
+        // The first process of its own PID namespace, as in a container. It stays in the process group of the program that the
+        // reaper starts, and the reaper signals groups. `--kill-child` would not end it: that is a parent-death signal, which
+        // the kernel clears when the user changes.
         words.extend([tool("unshare")?, "--pid".to_owned(), "--fork".to_owned()]);
-        words.extend(["--kill-child=KILL", "--mount-proc=/proc"].map(str::to_owned));
+        words.push("--mount-proc=/proc".to_owned());
         words.extend([format!("--root={root}"), format!("--wd={}", image.folder)]);
         words.extend([format!("--setgid={}", self.ids.1), format!("--setuid={}", self.ids.0)]);
         words.push("--".to_owned());
@@ -103,7 +105,7 @@ impl Plan {
     }
 }
 
-/// Who it runs as: the manifest decides, then the image. A kubelet refuses what `runAsNonRoot` forbids.
+/// User and group: those of the manifest, else those of the image. As a kubelet does, refuses root where `runAsNonRoot` is set.
 fn ids(pod: &Pod, container: &Container, image: &Image) -> Result<(u32, u32)> {
     let pods = pod.spec.as_ref().and_then(|it| it.security_context.clone()).unwrap_or_default();
     let own = container.security_context.clone().unwrap_or_default();
@@ -141,7 +143,12 @@ fn environment(
             None => expand(variable.value.as_deref().unwrap_or_default(), &all, &[]),
             Some(source) => {
                 let path = source.field_ref.as_ref().map(|it| it.field_path.as_str());
-                field(pod, path.with_context(|| format!("source of {} is not known here", variable.name))?)
+                field(
+                    pod,
+                    path.with_context(|| {
+                        format!("the source of variable {} is not supported", variable.name)
+                    })?,
+                )
             }
         };
         all.insert(variable.name.clone(), value);
@@ -149,7 +156,7 @@ fn environment(
     Ok(all)
 }
 
-/// A program of the machine, by its whole path: a container's environment does not say where it is.
+/// Full path of a program of the machine: a container's PATH need not lead to it.
 pub(super) fn tool(name: &str) -> Result<String> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path).map(|it| it.join(name)).find(|it| it.is_file());
@@ -214,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_manifest_locks_is_locked() {
+    fn read_only_root_and_mounts_and_no_new_privileges_follow_the_manifest() {
         let security = json!({ "readOnlyRootFilesystem": true, "allowPrivilegeEscalation": false });
         let mounts = json!([{ "name": "v", "mountPath": "/etc/v", "readOnly": true }]);
         let image = Image::example();

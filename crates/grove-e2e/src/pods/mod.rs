@@ -4,7 +4,7 @@
 //! with the command, environment, volumes, token, user and read-only root that its manifest says, as the first process of its own
 //! namespace and with a network of its own, whose address the pod's status has. Probes decide on its readiness.
 //!
-//! Not enforced: limits of resources, seccomp, dropped capabilities (who is not root has none), NetworkPolicies. Needs root.
+//! Not enforced: limits of resources, seccomp, dropped capabilities (users other than root have none), NetworkPolicies. Needs root.
 
 mod container;
 mod image;
@@ -46,7 +46,7 @@ use crate::{
     operator::account::NAMESPACE,
 };
 
-/// The scripts, which are written beside the files of pods.
+/// The scripts; they are written to the folder with the files of pods.
 const SCRIPTS: [(&str, &str); 2] =
     [("sandbox.sh", include_str!("sandbox.sh")), ("container.sh", include_str!("container.sh"))];
 
@@ -69,7 +69,7 @@ impl Shared {
     }
 }
 
-/// Runs the pods of the operator's namespace for as long as it lives. What it started ends with the cluster.
+/// Runs the pods of the operator's namespace until it is dropped. The processes of pods end with the cluster.
 pub struct PodRunner {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
@@ -82,9 +82,9 @@ impl Drop for PodRunner {
 }
 
 impl PodRunner {
-    /// From now on. Images that are not among these do not exist.
+    /// Starts watching pods. `images` are all images that can be pulled.
     pub fn start(cluster: &Cluster, images: BTreeMap<String, Image>) -> Result<Self> {
-        ensure!(rustix::process::geteuid().is_root(), "namespaces for pods are made by root");
+        ensure!(rustix::process::geteuid().is_root(), "only root can make namespaces for pods");
         let folder = cluster.options.folder.join("pods");
         std::fs::create_dir_all(&folder)?;
         for (name, text) in SCRIPTS {
@@ -102,7 +102,7 @@ impl PodRunner {
         Ok(Self { task: tokio::spawn(watch_pods(Arc::clone(&shared))), shared })
     }
 
-    /// Ends the process of a pod in the middle of whatever it does; it is started again, as by a kubelet.
+    /// Kills the container of a pod with SIGKILL. It is restarted, as by a kubelet.
     pub async fn kill(&self, pod: &str) -> Result<()> {
         let process = self.shared.running().get(pod).cloned();
         let process = process.with_context(|| format!("pod {pod} does not run"))?;
@@ -145,7 +145,7 @@ async fn watch_pods(shared: Arc<Shared>) {
                 }
             }
             Ok(Event::InitDone) => {
-                // What a watch that broke did not tell.
+                // Pods deleted while the watch was interrupted.
                 let gone = |(uid, sender): (&String, &watch::Sender<Lifecycle>)| {
                     if !listed.contains(uid) {
                         sender.send_replace(Lifecycle::Deleted);

@@ -75,7 +75,7 @@ impl RunningPod {
     /// Runs its container, again and again, until the pod is to end.
     pub(super) async fn run(mut self, mut lifecycle: watch::Receiver<Lifecycle>) {
         let until_end = async {
-            // Who sends lives longer than this.
+            // The sender outlives this task.
             lifecycle.wait_for(|it| *it != Lifecycle::Active).await.map_or(Lifecycle::Deleted, |it| *it)
         };
         let end = tokio::select! {
@@ -91,7 +91,10 @@ impl RunningPod {
             match self.run_once(restarts, last.as_ref()).await {
                 Ok(end) => {
                     restarts += 1;
-                    let why = format!("back-off restarting failed container, which said:{}", end.message);
+                    let mut why = "back-off restarting failed container".to_owned();
+                    if let Some(killed_for) = &end.killed_for {
+                        why = format!("{killed_for}; {why}");
+                    }
                     self.report(&State::Waiting("CrashLoopBackOff", why), restarts, Some(&end)).await;
                     last = Some(end);
                 }
@@ -126,17 +129,17 @@ impl RunningPod {
             folder: self.files.clone(),
             log: self.log.clone(),
         };
+        // Before the start: an error after it would leave the process running.
+        let readiness = self.prober(container.readiness_probe.as_ref(), &container).await?;
+        let liveness = self.prober(container.liveness_probe.as_ref(), &container).await?;
         let process = self.start(command).await?;
-        let code = tokio::select! {
-            code = self.shared.reaper.ended(&process) => code?,
-            never = self.report_readiness(&container, restarts, last) => match never? {},
-            dead = self.until_dead(&container) => {
-                dead?;
-                self.shared.reaper.end_by(&process, Signal::KILL).await?
-            }
+        let (code, killed_for) = tokio::select! {
+            code = self.shared.reaper.ended(&process) => (code?, None),
+            never = self.report_readiness(readiness, restarts, last) => match never {},
+            why = until_dead(liveness) => (self.shared.reaper.end_by(&process, Signal::KILL).await?, Some(why)),
         };
         self.shared.running().remove(&self.pod.name_any());
-        Ok(Exit { code, message: last_words(&self.log) })
+        Ok(Exit { code, killed_for, message: last_words(&self.log) })
     }
 
     /// Starts the process of the container. Not cancelled once begun, or the process would be lost track of.
@@ -152,7 +155,7 @@ impl RunningPod {
         starting.await?
     }
 
-    /// The argument with which a program joins the pod's network. It is made with the first container.
+    /// The argument of `nsenter` for the pod's network, which is made with the first container.
     async fn join_network(&mut self) -> Result<String> {
         let mut sandbox = self.sandbox.lock().await;
         if sandbox.is_none() {
@@ -175,11 +178,11 @@ impl RunningPod {
     /// Reports whether the container is ready whenever that changes.
     async fn report_readiness(
         &self,
-        of: &Container,
+        prober: Option<Prober>,
         restarts: i32,
         last: Option<&Exit>,
-    ) -> Result<Infallible> {
-        let Some(prober) = self.prober(of.readiness_probe.as_ref(), of).await? else {
+    ) -> Infallible {
+        let Some(prober) = prober else {
             self.report(&State::Ready, restarts, last).await;
             return std::future::pending().await;
         };
@@ -205,20 +208,6 @@ impl RunningPod {
             }
             sleep(prober.period).await;
         }
-    }
-
-    /// Waits until the liveness probe has failed often enough.
-    async fn until_dead(&self, of: &Container) -> Result<()> {
-        let Some(prober) = self.prober(of.liveness_probe.as_ref(), of).await? else {
-            return std::future::pending().await;
-        };
-        let mut failures = 0;
-        sleep(prober.delay).await;
-        while failures < prober.failures {
-            failures = if prober.ask().await.is_ok() { 0 } else { failures + 1 };
-            sleep(prober.period).await;
-        }
-        Ok(())
     }
 
     async fn report(&self, state: &State, restarts: i32, last: Option<&Exit>) {
@@ -269,6 +258,27 @@ impl RunningPod {
             Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => {}
             Err(error) => anstream::eprintln!("pod {}: {error:#}", self.pod.name_any()),
         }
+    }
+}
+
+/// Waits until the liveness probe has failed `failureThreshold` times in a row, and says why; forever if there is none.
+async fn until_dead(prober: Option<Prober>) -> String {
+    let Some(prober) = prober else {
+        return std::future::pending().await;
+    };
+    let mut failures = 0;
+    sleep(prober.delay).await;
+    loop {
+        match prober.ask().await {
+            Ok(()) => failures = 0,
+            Err(error) => {
+                failures += 1;
+                if failures >= prober.failures {
+                    return format!("Liveness probe failed: {error:#}");
+                }
+            }
+        }
+        sleep(prober.period).await;
     }
 }
 

@@ -20,16 +20,16 @@ pub(super) struct Prober {
     timeout: Duration,
     pub(super) delay: Duration,
     pub(super) period: Duration,
-    /// So many failures in a row count.
+    /// `failureThreshold`.
     pub(super) failures: u32,
 }
 
 impl Prober {
     /// For a container whose pod has this address.
     pub(super) fn of(probe: &Probe, container: &Container, pod: Ipv4Addr) -> Result<Self> {
-        let get = probe.http_get.as_ref().context("this kind of probe is not known here")?;
+        let get = probe.http_get.as_ref().context("only httpGet probes are supported")?;
         let scheme = get.scheme.as_deref().unwrap_or("HTTP");
-        ensure!(scheme == "HTTP", "probes by {scheme} are not known here");
+        ensure!(scheme == "HTTP", "probes by {scheme} are not supported");
         let seconds = |it: Option<i32>, default: u32| {
             let asked = it.and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0);
             Duration::from_secs(asked.unwrap_or(default).into())

@@ -19,15 +19,17 @@ pub(super) enum State {
 /// How a container has ended.
 #[derive(Clone, Debug)]
 pub(super) struct Exit {
-    /// None: by a signal.
+    /// None: ended by a signal.
     pub(super) code: Option<i32>,
+    /// Why the liveness probe had it killed.
+    pub(super) killed_for: Option<String>,
     /// The end of its log.
     pub(super) message: String,
 }
 
 impl Exit {
     fn to_state(&self) -> Value {
-        // What shells make of SIGKILL: the only signal that we send while a container should go on.
+        // 128 + SIGKILL: the only signal that is sent while a container should run.
         let code = self.code.unwrap_or(137);
         let reason = if code == 0 { "Completed" } else { "Error" };
         json!({ "terminated": { "exitCode": code, "reason": reason, "message": self.message, "finishedAt": now() } })
@@ -121,8 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_container_has_its_exit_code_and_last_words() {
-        let end = Exit { code: Some(2), message: "no such file".to_owned() };
+    fn a_failed_container_has_its_exit_code_and_message() {
+        let end = Exit { code: Some(2), killed_for: None, message: "no such file".to_owned() };
         let status = status_of(&State::Waiting("CrashLoopBackOff", String::new()), 1, Some(&end));
         let container = &status["containerStatuses"][0];
         assert_eq!(container["state"]["waiting"]["reason"], "CrashLoopBackOff");

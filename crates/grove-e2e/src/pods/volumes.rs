@@ -1,4 +1,4 @@
-//! What a kubelet puts into the volumes of a pod: ConfigMaps, Secrets, tokens, fields of the pod, or nothing.
+//! Fills the volumes of a pod as a kubelet does: ConfigMaps, Secrets, tokens, fields of the pod, empty folders.
 
 use std::{
     fs,
@@ -10,15 +10,15 @@ use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::{
     authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestSpec},
     core::v1::{
-        ConfigMap, KeyToPath, Pod, Secret, ServiceAccount, ServiceAccountTokenProjection, Volume,
-        VolumeProjection,
+        ConfigMap, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, ServiceAccount,
+        ServiceAccountTokenProjection, Volume, VolumeProjection,
     },
 };
 use kube::{Api, Client, api::PostParams};
 
 use crate::nodes::pod_files::content;
 
-/// What a token is good for where its volume does not say it.
+/// Lifetime of a token whose volume does not set one.
 const TOKEN_SECONDS: i64 = 3600;
 
 /// Contents of files by key.
@@ -33,7 +33,7 @@ pub(super) struct Volumes<'a> {
 }
 
 impl Volumes<'_> {
-    /// Writes all of them, in the place of what is there. What is missing is an error, with which a container is not started.
+    /// Writes all volumes, replacing what is there. A missing object is an error: the container is not started.
     pub(super) async fn write(&self) -> Result<()> {
         for volume in self.pod.spec.iter().flat_map(|it| it.volumes.iter().flatten()) {
             let folder = self.folder.join(&volume.name);
@@ -60,18 +60,11 @@ impl Volumes<'_> {
 
     async fn files(&self, volume: &Volume) -> Result<Contents> {
         if let Some(source) = &volume.config_map {
-            let optional = source.optional == Some(true);
-            return chosen(
-                self.config_map(&source.name).await?,
-                source.items.as_ref(),
-                optional,
-                &source.name,
-            );
+            return self.config_map(&source.name, source.items.as_ref(), source.optional).await;
         }
         if let Some(source) = &volume.secret {
-            let (name, optional) =
-                (source.secret_name.clone().unwrap_or_default(), source.optional == Some(true));
-            return chosen(self.secret(&name).await?, source.items.as_ref(), optional, &name);
+            let name = source.secret_name.as_deref().unwrap_or_default();
+            return self.secret(name, source.items.as_ref(), source.optional).await;
         }
         if let Some(source) = &volume.projected {
             let mut files = Vec::new();
@@ -81,10 +74,9 @@ impl Volumes<'_> {
             return Ok(files);
         }
         if let Some(source) = &volume.downward_api {
-            let items = source.items.iter().flatten();
-            return Ok(items.map(|it| (it.path.clone(), content(self.pod, it).into_bytes())).collect());
+            return Ok(self.downward(source.items.as_ref()));
         }
-        ensure!(volume.empty_dir.is_some(), "this kind of volume is not known here");
+        ensure!(volume.empty_dir.is_some(), "this kind of volume is not supported");
         Ok(Vec::new())
     }
 
@@ -93,41 +85,51 @@ impl Volumes<'_> {
             return Ok(vec![(token.path.clone(), self.token(token).await?.into_bytes())]);
         }
         if let Some(source) = &source.config_map {
-            let optional = source.optional == Some(true);
-            return chosen(
-                self.config_map(&source.name).await?,
-                source.items.as_ref(),
-                optional,
-                &source.name,
-            );
+            return self.config_map(&source.name, source.items.as_ref(), source.optional).await;
         }
         if let Some(source) = &source.secret {
-            let optional = source.optional == Some(true);
-            return chosen(self.secret(&source.name).await?, source.items.as_ref(), optional, &source.name);
+            return self.secret(&source.name, source.items.as_ref(), source.optional).await;
         }
         if let Some(source) = &source.downward_api {
-            let items = source.items.iter().flatten();
-            return Ok(items.map(|it| (it.path.clone(), content(self.pod, it).into_bytes())).collect());
+            return Ok(self.downward(source.items.as_ref()));
         }
-        bail!("a projected source is not known here")
+        bail!("this kind of projected source is not supported")
     }
 
     fn namespace(&self) -> &str {
         self.pod.metadata.namespace.as_deref().unwrap_or_default()
     }
 
-    async fn config_map(&self, name: &str) -> Result<Option<Contents>> {
-        let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), self.namespace());
-        let Some(it) = api.get_opt(name).await? else { return Ok(None) };
-        let text = it.data.unwrap_or_default().into_iter().map(|(key, it)| (key, it.into_bytes()));
-        let bytes = it.binary_data.unwrap_or_default().into_iter().map(|(key, it)| (key, it.0));
-        Ok(Some(text.chain(bytes).collect()))
+    fn downward(&self, items: Option<&Vec<DownwardAPIVolumeFile>>) -> Contents {
+        items.into_iter().flatten().map(|it| (it.path.clone(), content(self.pod, it).into_bytes())).collect()
     }
 
-    async fn secret(&self, name: &str) -> Result<Option<Contents>> {
+    async fn config_map(
+        &self,
+        name: &str,
+        items: Option<&Vec<KeyToPath>>,
+        optional: Option<bool>,
+    ) -> Result<Contents> {
+        let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), self.namespace());
+        let found = api.get_opt(name).await?.map(|it| {
+            let text = it.data.unwrap_or_default().into_iter().map(|(key, it)| (key, it.into_bytes()));
+            let bytes = it.binary_data.unwrap_or_default().into_iter().map(|(key, it)| (key, it.0));
+            text.chain(bytes).collect()
+        });
+        select(found, items, optional == Some(true), name)
+    }
+
+    async fn secret(
+        &self,
+        name: &str,
+        items: Option<&Vec<KeyToPath>>,
+        optional: Option<bool>,
+    ) -> Result<Contents> {
         let api: Api<Secret> = Api::namespaced(self.client.clone(), self.namespace());
         let found = api.get_opt(name).await?;
-        Ok(found.map(|it| it.data.unwrap_or_default().into_iter().map(|(key, it)| (key, it.0)).collect()))
+        let found =
+            found.map(|it| it.data.unwrap_or_default().into_iter().map(|(key, it)| (key, it.0)).collect());
+        select(found, items, optional == Some(true), name)
     }
 
     /// A token that ends with the pod, as kubelets ask for it.
@@ -154,8 +156,8 @@ impl Volumes<'_> {
     }
 }
 
-/// All keys, or those that are chosen, under the paths that are chosen for them.
-fn chosen(
+/// All keys of an object, or those that `items` selects, under the paths that it gives them.
+fn select(
     found: Option<Contents>,
     items: Option<&Vec<KeyToPath>>,
     optional: bool,
@@ -181,16 +183,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chosen_keys_have_chosen_paths_and_what_is_missing_is_told() {
+    fn selected_keys_get_their_paths_and_missing_ones_are_errors() {
         let all = || Some(vec![("a".to_owned(), b"1".to_vec()), ("b".to_owned(), b"2".to_vec())]);
         let item = |key: &str| {
             vec![KeyToPath { key: key.to_owned(), path: "x/y".to_owned(), ..KeyToPath::default() }]
         };
-        assert_eq!(chosen(all(), None, false, "n").unwrap().len(), 2);
-        assert_eq!(chosen(all(), Some(&item("b")), false, "n").unwrap(), [("x/y".to_owned(), b"2".to_vec())]);
-        let error = chosen(all(), Some(&item("c")), false, "n").unwrap_err().to_string();
+        assert_eq!(select(all(), None, false, "n").unwrap().len(), 2);
+        assert_eq!(select(all(), Some(&item("b")), false, "n").unwrap(), [("x/y".to_owned(), b"2".to_vec())]);
+        let error = select(all(), Some(&item("c")), false, "n").unwrap_err().to_string();
         assert_eq!(error, "\"n\" has no key \"c\"");
-        assert_eq!(chosen(None, None, false, "n").unwrap_err().to_string(), "\"n\" not found");
-        assert!(chosen(None, Some(&item("c")), true, "n").unwrap().is_empty());
+        assert_eq!(select(None, None, false, "n").unwrap_err().to_string(), "\"n\" not found");
+        assert!(select(None, Some(&item("c")), true, "n").unwrap().is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 mod authorizer;
 mod down;
-mod rotation;
+pub(super) mod rotation;
 mod scaling;
 mod table;
 mod users;

@@ -22,6 +22,8 @@ use crate::{
     scenario::Context,
 };
 
+/// Arguments of an operator whose certificates live for seconds.
+pub(in crate::scenarios) const LIVES: [&str; 2] = ["--certificate-lifetime=20s", "--authority-lifetime=60s"];
 /// How long there is load: four lives of a leaf, and more than one of an authority.
 const LOAD: Duration = Duration::from_secs(80);
 /// Requests at a time. More than the 25 connections that an API server keeps: there are handshakes all the time.
@@ -40,7 +42,7 @@ spec:
         spec: { roleName: one, replicas: 1, podSpec: { containers: [{ name: main, image: none }] } }
 ";
 
-/// Sets are judged all the time while leaf and authority change; not one request fails.
+/// Leaf and authority of one operator change under load, and no request fails.
 pub(super) async fn under_load(context: &mut Context) -> Result<()> {
     prepare(context).await?;
     keep_from_leading(context).await?;
@@ -64,13 +66,17 @@ async fn forget(secrets: &Api<Secret>) -> Result<()> {
 }
 
 async fn rotate(context: &mut Context) -> Result<()> {
-    let lives = ["--certificate-lifetime=20s", "--authority-lifetime=60s"];
-    let arguments = lives.iter().map(|it| (*it).to_owned()).collect();
+    let arguments = LIVES.iter().map(|it| (*it).to_owned()).collect();
     // What an earlier operator left would live for years.
-    let secrets = secrets(context);
-    forget(&secrets).await?;
+    forget(&secrets(context)).await?;
     context.start_operator(OperatorOptions { arguments, ..asked() }).await?;
+    until_answered(context).await?;
+    put_under_load(context).await
+}
 
+/// Has sets judged all the time, and reads the Secret. Fails if one request fails, or if leaf or authority did not change.
+pub(in crate::scenarios) async fn put_under_load(context: &Context) -> Result<()> {
+    let secrets = secrets(context);
     let mut object = objects::parse(SET)?.remove(0);
     object["metadata"]["namespace"] = json!(context.namespace);
     let set: DynamicObject = serde_json::from_value(object.clone())?;
@@ -82,8 +88,6 @@ async fn rotate(context: &mut Context) -> Result<()> {
         ensure!(made.spec.template.cliques[0].spec.min_available == Some(1), "nobody filled it in");
         Ok(())
     };
-    until_answered(context).await?;
-
     let (started, mut asked, mut failed) = (Instant::now(), 0, Vec::new());
     let (mut leaves, mut authorities) = (BTreeSet::new(), BTreeSet::new());
     while started.elapsed() < LOAD {

@@ -104,8 +104,9 @@ async fn run(stage: &Stage, program: PathBuf, arguments: &[&str], input: &str) -
         .args(arguments)
         .arg("--kubeconfig")
         .arg(&cluster.kubeconfig)
-        // What the user of this machine has set up is none of it.
+        // Not the settings of this machine's user, nor what kubectl has cached of another cluster with the same port.
         .envs([
+            ("KUBECACHEDIR", own("kubectl")),
             ("HELM_CACHE_HOME", own("cache")),
             ("HELM_CONFIG_HOME", own("config")),
             ("HELM_DATA_HOME", own("data")),

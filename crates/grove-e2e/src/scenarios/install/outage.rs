@@ -16,6 +16,8 @@ use crate::{scenario::Context, scenarios::operator::stage};
 
 /// Between two sets.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Longer than any outage that is allowed.
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// What users saw.
 #[derive(Clone, Debug, Default)]
@@ -53,23 +55,34 @@ impl std::fmt::Display for Outage {
     }
 }
 
-/// Writes one set after the other, by dry runs, which admission answers as any other.
+/// A user's set of 1,000 pods, to be created by a dry run, which admission answers as any other request.
+pub(super) fn users_set(context: &Context) -> Result<PodCliqueSet> {
+    let mut set = stage::set(LARGE)?;
+    set.metadata.name = Some("user".to_owned());
+    // Defaulting has put it into another one.
+    set.metadata.namespace = Some(context.namespace.clone());
+    Ok(set)
+}
+
+/// Creates one set after the other, by dry runs.
 pub(super) struct Users {
     stop: oneshot::Sender<()>,
     writing: JoinHandle<Outage>,
 }
 
 impl Users {
-    /// From now on.
-    pub(super) fn start(context: &Context) -> Result<Self> {
+    /// From now on. The first set has to be admitted: what is refused later is an outage.
+    pub(super) async fn start(context: &Context) -> Result<Self> {
         let sets: Api<PodCliqueSet> = Api::namespaced(context.client(), &context.namespace);
-        let mut set = stage::set(LARGE)?;
-        set.metadata.name = Some("user".to_owned());
+        let (set, dry) = (users_set(context)?, PostParams { dry_run: true, ..PostParams::default() });
+        sets.create(&dry, &set).await.context("before the outage")?;
         let (stop, mut stopped) = oneshot::channel();
         let writing = tokio::spawn(async move {
-            let dry = PostParams { dry_run: true, ..PostParams::default() };
             let mut outage = Outage::default();
-            while stopped.try_recv() == Err(TryRecvError::Empty) {
+            // An outage that lasts until the end of the disruption is measured to its own end, or until it is too long.
+            while stopped.try_recv() == Err(TryRecvError::Empty)
+                || outage.since.is_some_and(|it| it.elapsed() < LONGEST)
+            {
                 let began = Instant::now();
                 let refusal = sets.create(&dry, &set).await.err().map(|it| it.to_string());
                 outage.note(began, Instant::now(), refusal);

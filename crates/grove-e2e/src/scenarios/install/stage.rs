@@ -69,22 +69,19 @@ impl Stage {
         let end = Instant::now() + deadline;
         loop {
             let deployment = deployments.get_opt(DEPLOYMENT).await?;
-            if deployment.as_ref().is_some_and(is_rolled_out) && !self.is_terminating().await? {
+            let pods = self.pods().await?;
+            if deployment.as_ref().is_some_and(|it| is_rolled_out(it) && are_ready(it, &pods)) {
                 return Ok(());
             }
-            for pod in self.pods().await? {
+            for pod in pods {
                 let failed = !may_fail && container(&pod).is_some_and(|it| it.restart_count > 0);
                 ensure!(!failed, "a container failed: {}", line(&pod));
             }
             if Instant::now() > end {
-                bail!("the operator is not ready within {deadline:?}:{}", self.report().await?);
+                bail!("the operator is not ready within {deadline:?}");
             }
             tokio::time::sleep(PAUSE).await;
         }
-    }
-
-    async fn is_terminating(&self) -> Result<bool> {
-        Ok(self.pods().await?.iter().any(|it| it.metadata.deletion_timestamp.is_some()))
     }
 
     /// The pods of the operator.
@@ -93,7 +90,7 @@ impl Stage {
         Ok(pods.list(&ListParams::default()).await?.items)
     }
 
-    /// What a person wants to know where something is wrong with the operator.
+    /// The operator's pods and the ends of their logs, for failures.
     pub(super) async fn report(&self) -> Result<String> {
         let mut text = String::new();
         for pod in self.pods().await? {
@@ -112,7 +109,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends it, and says more about a failure.
+    /// Ends the cluster, and adds the report to a failure.
     pub(super) async fn close(self, result: Result<()>) -> Result<()> {
         if let Err(error) = result {
             let report = self.report().await.unwrap_or_default();
@@ -131,17 +128,25 @@ fn is_rolled_out(deployment: &Deployment) -> bool {
         && [status.replicas, status.updated_replicas, status.available_replicas] == [wanted; 3]
 }
 
+/// As many pods as the Deployment asks for, all ready and none terminating: its status may be older than its pods.
+fn are_ready(deployment: &Deployment, pods: &[Pod]) -> bool {
+    let wanted = deployment.spec.replicas.unwrap_or(1);
+    let is_ready =
+        |it: &Pod| it.metadata.deletion_timestamp.is_none() && container(it).is_some_and(|it| it.ready);
+    usize::try_from(wanted) == Ok(pods.len()) && pods.iter().all(is_ready)
+}
+
 fn container(pod: &Pod) -> Option<&ContainerStatus> {
     pod.status.as_ref()?.container_statuses.as_ref()?.first()
 }
 
-/// A pod in one line: where it is, whether it is ready, and else why not.
+/// A pod in one line: its node, and whether and why it is not ready.
 fn line(pod: &Pod) -> String {
     let status = pod.status.clone().unwrap_or_default();
     let conditions = status.conditions.unwrap_or_default();
-    let unmet = conditions.into_iter().filter(|it| it.status != "True" && it.message.is_some());
-    let why: Vec<String> =
-        unmet.map(|it| format!("{}: {}", it.type_, it.message.unwrap_or_default())).collect();
+    // ContainersReady has the same message. A pod that is on no node has PodScheduled alone.
+    let unmet = conditions.into_iter().filter(|it| it.status != "True" && it.type_ != "ContainersReady");
+    let why: Vec<String> = unmet.filter_map(|it| Some(format!("{}: {}", it.type_, it.message?))).collect();
     let node = pod.spec.as_ref().and_then(|it| it.node_name.clone()).unwrap_or_else(|| "no node".to_owned());
     let mut line = format!("{} on {node}, {}", pod.name_any(), status.phase.unwrap_or_default());
     if let Some(it) = container(pod) {

@@ -1,26 +1,27 @@
-//! The proof that all of this can fail: a chart with one wrong value never becomes ready, and the run says why.
+//! Shows that these scenarios can fail: a chart with one wrong value is not ready, and the failure names the value.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use grove_api::wire::PodCliqueSet;
 use kube::{Api, api::PostParams};
 
 use super::{
+    chart::UnpackedChart,
     client::{Way, install_chart},
-    life::{LARGE, PATIENCE},
+    life::PATIENCE,
+    outage::users_set,
     stage::Stage,
 };
 use crate::{
     nodes::Hall,
     scenario::{Context, eventually},
-    scenarios::operator::stage,
 };
 
-/// Until it counts as wrong. A good operator is ready several times as fast.
+/// An installation that is not ready by then has failed. The right one is ready several times as fast.
 const DEADLINE: Duration = Duration::from_secs(40);
 
-/// File of the chart, what stands there, what is wrong instead, and what the failure has to name.
+/// Template of the chart, the right text, a wrong one in its place, and what the failure has to name.
 const CASES: &[(&str, &str, &str, &str)] = &[
     (
         "deployment.yaml",
@@ -40,7 +41,8 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "deployment.yaml",
         "containerPort: {{ int .Values.config.server.healthProbes.port }}",
         "containerPort: 9",
-        ":9/readyz",
+        // The readiness probe, or the liveness probe: whichever is read first.
+        ":9/",
     ),
     (
         "deployment.yaml",
@@ -58,25 +60,22 @@ pub(super) async fn fail(context: &mut Context) -> Result<()> {
 }
 
 async fn play(stage: &Stage) -> Result<()> {
-    let folder = stage.context.cluster.options.folder.join("chart");
-    unpack(&stage.artefacts.chart, &folder).await?;
-    for (file, right, wrong, named) in CASES {
-        let file = folder.join("grove/templates").join(file);
-        let text = std::fs::read_to_string(&file)?;
-        ensure!(text.contains(right), "{} does not have {right:?}", file.display());
-        std::fs::write(&file, text.replace(right, wrong))?;
-        let result = installed(stage, &folder.join("grove"), DEADLINE).await;
-        std::fs::write(&file, text)?;
+    let chart = UnpackedChart::of(stage).await?;
+    for (template, right, wrong, named) in CASES {
+        let original = chart.replace(template, right, wrong)?;
+        let result = installed(stage, chart.folder(), DEADLINE).await;
+        chart.write(template, &original)?;
         let Err(error) = result else { anyhow::bail!("{wrong:?} instead of {right:?} was not noticed") };
-        let told = format!("{error:#}");
+        // What a failed scenario prints.
+        let told = format!("{error:#}{}", stage.report().await?);
         ensure!(
             told.contains(named),
             "{wrong:?} instead of {right:?}: the failure does not name {named:?}: {told}"
         );
         removed(stage).await?;
     }
-    // And so it is the value that makes the difference.
-    installed(stage, &folder.join("grove"), PATIENCE).await.context("without a wrong value")?;
+    // The unchanged chart: so it is the value that makes the difference.
+    installed(stage, chart.folder(), PATIENCE).await.context("without a wrong value")?;
     removed(stage).await
 }
 
@@ -85,7 +84,7 @@ async fn installed(stage: &Stage, chart: &Path, deadline: Duration) -> Result<()
     install_chart(stage, chart, &["replicaCount=1"]).await?;
     stage.until_ready(deadline).await?;
     let sets: Api<PodCliqueSet> = Api::namespaced(stage.context.client(), &stage.context.namespace);
-    let (set, dry) = (stage::set(LARGE)?, PostParams { dry_run: true, ..PostParams::default() });
+    let (set, dry) = (users_set(&stage.context)?, PostParams { dry_run: true, ..PostParams::default() });
     eventually("a set is admitted", deadline, || async { Ok(sets.create(&dry, &set).await?) }).await?;
     Ok(())
 }
@@ -97,13 +96,4 @@ async fn removed(stage: &Stage) -> Result<()> {
         Ok(())
     })
     .await
-}
-
-async fn unpack(chart: &Path, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let mut tar = tokio::process::Command::new("tar");
-    tar.arg("-xzf").arg(chart).arg("-C").arg(folder).stdin(Stdio::null());
-    let status = tar.status().await.context("cannot run tar")?;
-    ensure!(status.success(), "cannot unpack {}", chart.display());
-    Ok(())
 }
