@@ -13,7 +13,7 @@ use super::whole::Difference;
 pub(super) const TEXT: &str = include_str!("../../../../e2e/api-differences.yaml");
 
 /// Characters of a value that a report shows.
-const SHOWN: usize = 300;
+const SHOWN: usize = 700;
 
 /// One line of the list.
 #[derive(Deserialize)]

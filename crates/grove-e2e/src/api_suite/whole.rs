@@ -25,7 +25,7 @@ static TIME: LazyLock<Option<Regex>> =
 /// Of a document, in the URL that it is served at.
 static HASH: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("hash=[0-9A-F]+").ok());
 /// A resource version in a message.
-static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\(\d+\)|: \d+ is too").ok());
+static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\(\d+\)|current: \d+").ok());
 
 /// An answer without what is different each time.
 pub(super) fn normalised(answer: &Answer) -> Value {
@@ -52,6 +52,10 @@ fn value(given: &Value) -> Value {
             let mut verbs: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
             verbs.sort_unstable();
             verbs.into()
+        }
+        // Managers come in the order of the seconds in which they wrote.
+        Value::Array(items) if !items.is_empty() && items.iter().all(|it| it["fieldsV1"].is_object()) => {
+            items.iter().map(|it| (manager(it), value(it))).collect()
         }
         Value::Array(items) => items.iter().map(value).collect(),
         Value::String(it) => text(it).into(),
@@ -91,6 +95,13 @@ fn name(item: &Value) -> Option<&str> {
     names.iter().find_map(|it| item.pointer(it)?.as_str())
 }
 
+/// Who wrote, and how.
+fn manager(entry: &Value) -> String {
+    let text = |field: &str| entry[field].as_str().unwrap_or_default();
+    let words = [text("manager"), text("operation"), text("subresource"), text("apiVersion")];
+    words.join(" ").replace("  ", " ")
+}
+
 fn is_verb(item: &Value) -> bool {
     const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     item.as_str().is_some_and(|it| VERBS.contains(&it))
@@ -108,7 +119,7 @@ fn text(given: &str) -> String {
     let given = replace(&HASH, &given, &|_| "hash=<hash>".to_owned());
     let given = replace(&TIME, &given, &|_| "<time>".to_owned());
     replace(&NUMBER, &given, &|it| {
-        if it[0].starts_with('(') { "(<resourceVersion>)".to_owned() } else { ": <resourceVersion> is too".to_owned() }
+        if it[0].starts_with('(') { "(<resourceVersion>)".to_owned() } else { "current: <resourceVersion>".to_owned() }
     })
 }
 
@@ -168,6 +179,19 @@ mod tests {
         let one = made("0a0a0a0a-0000-4000-8000-0123456789ab", "7", "2026-01-01T00:00:00Z");
         let other = made("fafafafa-0000-4000-8000-0123456789ab", "4711", "2027-01-01T00:00:00.123456Z");
         assert_eq!(differences(&one, &other), []);
+    }
+
+    #[test]
+    fn managers_are_told_apart_by_who_they_are() {
+        let manager = |name: &str, field: &str| {
+            json!({ "manager": name, "operation": "Update", "apiVersion": "v1", "fieldsV1": { field: {} } })
+        };
+        let (one, other) = (manager("one", "f:a"), manager("other", "f:b"));
+        let first = answer(json!({ "managedFields": [one, other] }));
+        assert_eq!(differences(&first, &answer(json!({ "managedFields": [other, one] }))), []);
+        let changed = answer(json!({ "managedFields": [one, manager("other", "f:c")] }));
+        let at = "/body/managedFields/other Update v1/fieldsV1/f:b";
+        assert_eq!(differences(&first, &changed)[0].at, at);
     }
 
     #[test]
