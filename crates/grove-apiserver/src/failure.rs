@@ -347,3 +347,24 @@ impl Cause {
         Value::Object(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_twice_is_said_once_and_told_twice() {
+        let cause = || Cause::required("spec.a", "");
+        let failure = Failure::invalid_kind("Widget", "grove.io", "w", vec![cause(), cause()]);
+        assert_eq!(failure.message, "Widget.grove.io \"w\" is invalid: spec.a: Required value");
+        assert_eq!(failure.details.unwrap().causes.len(), 2);
+    }
+
+    #[test]
+    fn a_precondition_is_about_a_kind() {
+        let widget = Resource::custom("grove.io", "v1", "Widget", "widgets");
+        let failure = Failure::precondition(&widget, "w", "no");
+        assert_eq!(failure.message, "Operation cannot be fulfilled on Widget.grove.io \"w\": no");
+        assert_eq!(failure.details.unwrap().kind, "Widget");
+    }
+}

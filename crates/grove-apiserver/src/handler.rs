@@ -225,7 +225,8 @@ impl Asked<'_> {
         let is_named = self.target.name.is_some();
         let mut duplicates = Vec::new();
         let mut body = || {
-            let (value, doubles) = write::read_body(self.body_kind(), self.resource.custom, content_type, self.body)?;
+            let (value, doubles) =
+                write::read_body(self.body_kind(), self.resource.custom, content_type, self.body)?;
             duplicates = doubles;
             Ok::<_, Failure>(value)
         };

@@ -70,6 +70,9 @@ impl Catalog {
         for resource in resources.iter() {
             add(&resource.group, &resource.version, ResourceEntry::of(resource));
         }
+        if resources.by_id("pods").is_some_and(|it| it.strict) {
+            add("", "v1", ResourceEntry::bindings());
+        }
         for review in review_kinds() {
             add(review.group, "v1", ResourceEntry::of_review(*review));
         }
@@ -122,6 +125,22 @@ impl ResourceEntry {
         }
     }
 
+    /// Another way to bind a pod: the body names it.
+    fn bindings() -> Self {
+        Self {
+            plural: "bindings".to_owned(),
+            singular: "binding".to_owned(),
+            kind: "Binding".to_owned(),
+            namespaced: true,
+            custom: false,
+            storage: None,
+            verbs: &CREATE,
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
     fn of_review(review: ReviewKind) -> Self {
         Self {
             plural: review.plural.to_owned(),
@@ -142,7 +161,11 @@ impl ResourceEntry {
 fn storage(resource: &Resource) -> String {
     let version = resource.served.as_ref().map_or_else(|| resource.version.clone(), |it| it.stored_version());
     let whole = digest(format!("{}/{version}/{}", resource.group, resource.kind).as_bytes());
-    let bytes = whole.as_bytes().chunks(2).take(8).filter_map(|it| u8::from_str_radix(str::from_utf8(it).ok()?, 16).ok());
+    let bytes = whole
+        .as_bytes()
+        .chunks(2)
+        .take(8)
+        .filter_map(|it| u8::from_str_radix(str::from_utf8(it).ok()?, 16).ok());
     STANDARD.encode(bytes.collect::<Vec<u8>>())
 }
 
@@ -179,6 +202,15 @@ fn parts(resource: &Resource) -> Vec<PartEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_digest_of_a_stored_form_is_that_of_the_real_server() {
+        let resources = Resources::cluster();
+        let storage = |id: &str| ResourceEntry::of(resources.by_id(id).unwrap()).storage.unwrap();
+        assert_eq!(storage("pods"), "xPOwRZ+Yhw8=");
+        assert_eq!(storage("configmaps"), "qFsyl6wFWjQ=");
+        assert_eq!(storage("deployments.apps"), "8aSe+NMegvE=");
+    }
 
     #[test]
     fn the_preferred_version_comes_first() {

@@ -25,7 +25,8 @@ pub(crate) fn group_version(catalog: &Catalog, group: &str, version: &str) -> Op
     let entry = catalog.group(group)?.versions.iter().find(|it| it.name == version)?;
     let name = group_version_name(group, version);
     let rows: Vec<Value> = entry.resources.iter().flat_map(rows).collect();
-    let mut out = json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": rows});
+    let mut out =
+        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": rows});
     if group.is_empty() {
         // The oldest of these lists does not say its own version.
         metadata::map_mut(&mut out).shift_remove("apiVersion");

@@ -76,11 +76,18 @@ mod tests {
         });
         assert_eq!(event, expected);
         let budget = completed("policy", "v1", "PodDisruptionBudget", json!({"spec": {}}));
-        let none = json!({"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0});
+        let none =
+            json!({"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0});
         assert_eq!(budget["status"], none);
         let condition = json!({"type": "Ready", "status": "True"});
-        let pod = completed("", "v1", "Pod", json!({"spec": {"containers": []}, "status": {"conditions": [condition]}}));
-        let expected = json!({"type": "Ready", "status": "True", "lastProbeTime": null, "lastTransitionTime": null});
+        let pod = completed(
+            "",
+            "v1",
+            "Pod",
+            json!({"spec": {"containers": []}, "status": {"conditions": [condition]}}),
+        );
+        let expected =
+            json!({"type": "Ready", "status": "True", "lastProbeTime": null, "lastTransitionTime": null});
         assert_eq!(pod["status"]["conditions"][0], expected);
         assert_eq!(completed("", "v1", "ConfigMap", json!({"metadata": {}})), json!({"metadata": {}}));
     }

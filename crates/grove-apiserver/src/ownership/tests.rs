@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::kinds;
 
 fn shape() -> Shape {
     let list = json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"]});

@@ -133,7 +133,8 @@ pub(super) fn compare(old: &Value, new: &Value, shape: &Shape) -> (FieldSet, Fie
             let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
             for name in names {
                 let (mut old, mut new) = (old.get(name), new.get(name));
-                let nothing = old.or(new).filter(|_| shape.has_always(name)).map(nothing_like);
+                let one = old.xor(new).filter(|_| shape.has_always(name));
+                let nothing = one.map(nothing_like);
                 old = old.or(nothing.as_ref());
                 new = new.or(nothing.as_ref());
                 pair(format!("f:{name}"), old, new, shape.field(name));

@@ -8,10 +8,8 @@ use super::{AGE, NAME, Printer, string};
 use crate::object::Object;
 
 pub(super) const CLAIM: Printer = Printer { columns: &[NAME, string("State"), AGE], cells: claim };
-pub(super) const SLICE: Printer = Printer {
-    columns: &[NAME, string("Node"), string("Driver"), string("Pool"), AGE],
-    cells: slice,
-};
+pub(super) const SLICE: Printer =
+    Printer { columns: &[NAME, string("Node"), string("Driver"), string("Pool"), AGE], cells: slice };
 
 fn claim(object: &Object, now: Timestamp) -> Vec<Value> {
     let is_allocated = object.field("/status/allocation").is_some_and(Value::is_object);

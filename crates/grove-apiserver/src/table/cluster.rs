@@ -24,8 +24,7 @@ pub(super) const NODE: Printer = Printer {
     ],
     cells: node,
 };
-pub(super) const NAMESPACE: Printer =
-    Printer { columns: &[NAME, string("Status"), AGE], cells: namespace };
+pub(super) const NAMESPACE: Printer = Printer { columns: &[NAME, string("Status"), AGE], cells: namespace };
 pub(super) const CONFIG_MAP: Printer =
     Printer { columns: &[NAME, string("Data").about(DATA), AGE], cells: config_map };
 pub(super) const SECRET: Printer =
@@ -38,8 +37,7 @@ pub(super) const ROLE_BINDING: Printer = Printer {
     columns: &[NAME, string("Role"), AGE, wide("Users"), wide("Groups"), wide("ServiceAccounts")],
     cells: role_binding,
 };
-pub(super) const WEBHOOKS: Printer =
-    Printer { columns: &[NAME, integer("Webhooks"), AGE], cells: webhooks };
+pub(super) const WEBHOOKS: Printer = Printer { columns: &[NAME, integer("Webhooks"), AGE], cells: webhooks };
 pub(super) const DEFINITION: Printer = Printer { columns: &[NAME, CREATED_AT], cells: role };
 
 /// Kinds that the real server has no columns for show a time, not an age.

@@ -23,8 +23,7 @@ pub(super) const ENDPOINT_SLICE: Printer = Printer {
     columns: &[NAME, string("AddressType"), string("Ports"), string("Endpoints"), AGE],
     cells: endpoint_slice,
 };
-pub(super) const POLICY: Printer =
-    Printer { columns: &[NAME, string("Pod-Selector"), AGE], cells: policy };
+pub(super) const POLICY: Printer = Printer { columns: &[NAME, string("Pod-Selector"), AGE], cells: policy };
 
 /// As many ports and endpoints of a slice as are shown.
 const SHOWN: usize = 3;

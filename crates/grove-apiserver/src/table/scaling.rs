@@ -20,13 +20,7 @@ pub(super) const AUTOSCALER: Printer = Printer {
     cells: autoscaler,
 };
 pub(super) const BUDGET: Printer = Printer {
-    columns: &[
-        NAME,
-        string("Min Available"),
-        string("Max Unavailable"),
-        integer("Allowed Disruptions"),
-        AGE,
-    ],
+    columns: &[NAME, string("Min Available"), string("Max Unavailable"), integer("Allowed Disruptions"), AGE],
     cells: budget,
 };
 pub(super) const PRIORITY_CLASS: Printer = Printer {

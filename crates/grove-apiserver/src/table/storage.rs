@@ -48,8 +48,7 @@ pub(super) const CLASS: Printer = Printer {
     ],
     cells: class,
 };
-pub(super) const CSI_NODE: Printer =
-    Printer { columns: &[NAME, integer("Drivers"), AGE], cells: csi_node };
+pub(super) const CSI_NODE: Printer = Printer { columns: &[NAME, integer("Drivers"), AGE], cells: csi_node };
 pub(super) const CSI_DRIVER: Printer = Printer {
     columns: &[
         NAME,

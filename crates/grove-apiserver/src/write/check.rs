@@ -49,7 +49,8 @@ pub(super) fn check(
 /// The real server looks at a new status by itself: messages of its schema have paths that begin there.
 fn within_status(cause: &mut Cause) {
     if let Some(rest) = cause.field.strip_prefix("status.") {
-        cause.message = cause.message.replacen(&format!("{} in body", cause.field), &format!("{rest} in body"), 1);
+        cause.message =
+            cause.message.replacen(&format!("{} in body", cause.field), &format!("{rest} in body"), 1);
     }
 }
 
@@ -114,6 +115,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_status_is_looked_at_by_itself() {
+        let mut cause = Cause::invalid("status.a.b", "1", "status.a.b in body must be of type string");
+        within_status(&mut cause);
+        assert_eq!(cause.message, "Invalid value: 1: a.b in body must be of type string");
+        assert_eq!(cause.field, "status.a.b");
+    }
 
     #[test]
     fn the_size_of_a_value_is_never_overestimated_and_nearly_right() {

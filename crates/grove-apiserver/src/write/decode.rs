@@ -210,4 +210,18 @@ mod tests {
             assert_eq!(object(resource, body.clone()).unwrap_err().code, 400, "{body}");
         }
     }
+
+    #[test]
+    fn custom_objects_say_what_they_are() {
+        let widget = Resource::custom("grove.io", "v1", "Widget", "widgets");
+        let refused = |body| object(&widget, body).unwrap_err().message;
+        assert_eq!(
+            refused(json!({"metadata": {"name": "without-a-kind"}})),
+            r#"the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{"name":"without-a-kind"}}' ({"metadata":{"name":"without- ...)"#
+        );
+        assert_eq!(
+            refused(json!({"kind": "Widget"})),
+            r#"Widget in version "" cannot be handled as a Widget: Object 'apiVersion' is missing in '{"kind":"Widget"}'"#
+        );
+    }
 }

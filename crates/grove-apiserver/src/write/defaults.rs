@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::metadata::{self, map_mut};
-use crate::{definitions, kinds};
 use crate::resource::Resource;
+use crate::{definitions, kinds};
 
 /// Fills in what is left out.
 pub(super) fn fill(resource: &Resource, object: &mut Value) {

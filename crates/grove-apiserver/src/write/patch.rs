@@ -121,8 +121,10 @@ impl PatchBody {
 
 /// Takes the steps of a JSON patch one by one, because some grow what they work on.
 fn steps(object: &mut Value, operations: &[PatchOperation]) -> Result<(), Failure> {
-    let refused =
-        || Failure::new(422, "Invalid", "the server rejected our request due to an error in our request").with_no_details();
+    let refused = || {
+        Failure::new(422, "Invalid", "the server rejected our request due to an error in our request")
+            .with_no_details()
+    };
     let mut copied = 0;
     for operation in operations {
         if operation.path().count() > DEEPEST {

@@ -117,8 +117,8 @@ fn replicas(resource: &Resource, key: &Key, scale: &Value) -> Result<i64, Failur
             )
         })?,
     };
-    // Of custom kinds, their definition says so, too.
-    if replicas < 0 && !resource.custom {
+    // Where a definition is stored, its check says so, together with what else is wrong.
+    if replicas < 0 && resource.served.is_none() {
         let cause = Cause::invalid(path, &replicas.to_string(), "should be a non-negative integer");
         return Err(Failure::invalid(resource, &key.name, vec![cause]));
     }
@@ -178,4 +178,44 @@ fn insert(object: &mut Value, path: &str, value: Value) {
     let place = segments(path)
         .fold(object, |place, field| metadata::map_mut(place).entry(field).or_insert(Value::Null));
     *place = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_cannot_be() {
+        let scale = Scale {
+            spec_path: ".spec.replicas".to_owned(),
+            status_path: ".status.replicas".to_owned(),
+            selector_path: None,
+        };
+        for (object, part, expected) in [
+            (json!({"spec": {"replicas": 0}, "status": {"replicas": 1}}), None, vec![]),
+            (json!({"spec": {}}), None, vec![]),
+            (
+                json!({"spec": {"replicas": -1}, "status": {"replicas": -2}}),
+                None,
+                vec![
+                    ".spec.replicas Invalid value: -1: should be a non-negative integer",
+                    ".status.replicas Invalid value: -2: should be a non-negative integer",
+                ],
+            ),
+            (json!({"spec": {"replicas": -1}}), Some(Subresource::Status), vec![]),
+            (
+                json!({"spec": {"replicas": "two"}}),
+                None,
+                vec![
+                    ".spec.replicas Invalid value: 0: .spec.replicas accessor error: two is of the type string, expected int64",
+                ],
+            ),
+        ] {
+            let found: Vec<String> = wrong(&scale, part, &object)
+                .into_iter()
+                .map(|it| format!("{} {}", it.field, it.message))
+                .collect();
+            assert_eq!(found, expected, "{object}");
+        }
+    }
 }

@@ -70,7 +70,8 @@ fn field(fields: &Map<String, Value>, key: &str, given: &Value) -> Value {
         return (*word).into();
     }
     // The end of a generated name is a matter of chance.
-    if let ("name", Some(Value::String(prefix)), Value::String(name)) = (key, fields.get("generateName"), given)
+    if let ("name", Some(Value::String(prefix)), Value::String(name)) =
+        (key, fields.get("generateName"), given)
         && name.starts_with(prefix)
     {
         return format!("{prefix}<chance>").into();
@@ -103,7 +104,8 @@ fn manager(entry: &Value) -> String {
 }
 
 fn is_verb(item: &Value) -> bool {
-    const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+    const VERBS: [&str; 8] =
+        ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     item.as_str().is_some_and(|it| VERBS.contains(&it))
 }
 
@@ -119,7 +121,11 @@ fn text(given: &str) -> String {
     let given = replace(&HASH, &given, &|_| "hash=<hash>".to_owned());
     let given = replace(&TIME, &given, &|_| "<time>".to_owned());
     replace(&NUMBER, &given, &|it| {
-        if it[0].starts_with('(') { "(<resourceVersion>)".to_owned() } else { "current: <resourceVersion>".to_owned() }
+        if it[0].starts_with('(') {
+            "(<resourceVersion>)".to_owned()
+        } else {
+            "current: <resourceVersion>".to_owned()
+        }
     })
 }
 
@@ -174,7 +180,9 @@ mod tests {
                 "generateName": "a-", "name": format!("a-{version}"),
             });
             let message = format!("the UID ({uid}) and the version ({version}) of {time}");
-            answer(json!({ "metadata": metadata, "message": message, "rows": [{ "cells": [1, format!("{version}s")] }] }))
+            answer(
+                json!({ "metadata": metadata, "message": message, "rows": [{ "cells": [1, format!("{version}s")] }] }),
+            )
         };
         let one = made("0a0a0a0a-0000-4000-8000-0123456789ab", "7", "2026-01-01T00:00:00Z");
         let other = made("fafafafa-0000-4000-8000-0123456789ab", "4711", "2027-01-01T00:00:00.123456Z");
@@ -183,9 +191,7 @@ mod tests {
 
     #[test]
     fn managers_are_told_apart_by_who_they_are() {
-        let manager = |name: &str, field: &str| {
-            json!({ "manager": name, "operation": "Update", "apiVersion": "v1", "fieldsV1": { field: {} } })
-        };
+        let manager = |name: &str, field: &str| json!({ "manager": name, "operation": "Update", "apiVersion": "v1", "fieldsV1": { field: {} } });
         let (one, other) = (manager("one", "f:a"), manager("other", "f:b"));
         let first = answer(json!({ "managedFields": [one, other] }));
         assert_eq!(differences(&first, &answer(json!({ "managedFields": [other, one] }))), []);
