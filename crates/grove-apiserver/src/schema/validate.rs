@@ -237,7 +237,7 @@ impl Validator<'_> {
     }
 
     fn combination(&mut self, path: &Path<'_>, what: &str) {
-        self.causes.push(causes::whole("", &format!("\"{path}\" {what}")));
+        self.causes.push(causes::whole("\"\"", &format!("\"{path}\" {what}")));
     }
 
     fn wrong_with(

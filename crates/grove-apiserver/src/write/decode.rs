@@ -217,7 +217,7 @@ mod tests {
         let refused = |body| object(&widget, body).unwrap_err().message;
         assert_eq!(
             refused(json!({"metadata": {"name": "without-a-kind"}})),
-            r#"the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{"name":"without-a-kind"}}' ({"metadata":{"name":"without- ...)"#
+            r#"the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{"name":"without-a-kind"}}' ({"metadata":{"name":"without-a ...)"#
         );
         assert_eq!(
             refused(json!({"kind": "Widget"})),
