@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The kinds that are served, by group and version.
 const KINDS: [(&str, &str); 17] = [
@@ -43,6 +43,22 @@ const STORAGE: (&str, &str) = (
     "storage.k8s.io/v1",
     "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
 );
+
+/// Times that are no pointers in Go, and so are null where they are not given. The documents do not say it.
+const TIMES: [&str; 12] = [
+    "deprecatedFirstTimestamp",
+    "deprecatedLastTimestamp",
+    "eventTime",
+    "finishedAt",
+    "firstTimestamp",
+    "lastHeartbeatTime",
+    "lastObservedTime",
+    "lastProbeTime",
+    "lastTimestamp",
+    "lastTransitionTime",
+    "lastUpdateTime",
+    "startedAt",
+];
 
 /// Objects of any content.
 const FREE: [&str; 3] = ["FieldsV1", "RawExtension", "Patch"];
@@ -95,8 +111,12 @@ fn emit(schemas: &Value, name: &str, kind: &str, out: &mut BTreeMap<String, Vec<
     let mut lines = vec![format!("{}{kind}{atomic}", short(name))];
     let mut inside = Vec::new();
     let fields: BTreeMap<&String, &Value> = schema["properties"].as_object().into_iter().flatten().collect();
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     for (field, schema) in fields {
-        lines.push(format!(" {field} {}{}", type_of(schemas, schema, &mut inside), rest(schema)));
+        let is_required = required.iter().any(|it| it == field);
+        let is_time = TIMES.contains(&field.as_str()) && type_of(schemas, schema, &mut Vec::new()) == "t";
+        let always = if is_time || is_always(schema, is_required) { " always" } else { "" };
+        lines.push(format!(" {field} {}{}{always}", type_of(schemas, schema, &mut inside), rest(schema)));
     }
     out.insert(short(name), lines);
     for name in inside {
@@ -137,6 +157,14 @@ fn type_of(schemas: &Value, schema: &Value, inside: &mut Vec<String>) -> String 
         (Some("boolean"), _) => "b".to_owned(),
         _ => "*".to_owned(),
     }
+}
+
+/// Whether Go has no way to leave a field out. Only such fields stand for nothing where they are not given; lists say so less
+/// plainly, by being required.
+fn is_always(schema: &Value, is_required: bool) -> bool {
+    let default = &schema["default"];
+    let is_list = schema["type"] == "array" || schema["additionalProperties"].is_object();
+    *default == json!({}) || *default == "" || *default == 0 || *default == false || (is_list && is_required)
 }
 
 /// How a field is owned and merged.

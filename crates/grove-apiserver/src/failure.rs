@@ -62,8 +62,13 @@ impl Cause {
 
     /// A field with a value that is not one of those that may be.
     pub(crate) fn not_supported(field: &str, value: &str, supported: &[&str]) -> Self {
+        Self::not_supported_shown(field, &format!("{value:?}"), supported)
+    }
+
+    /// Likewise; `value` comes as it is to be shown.
+    pub(crate) fn not_supported_shown(field: &str, value: &str, supported: &[&str]) -> Self {
         let supported: Vec<String> = supported.iter().map(|it| format!("{it:?}")).collect();
-        let head = format!("Unsupported value: {value:?}");
+        let head = format!("Unsupported value: {value}");
         Self::new(
             "FieldValueNotSupported",
             field,
@@ -84,10 +89,8 @@ impl Cause {
 
     /// The same, of a value that is itself somewhere.
     pub(crate) fn below(self, path: &str) -> Self {
-        // Messages of schemas begin with the path, which is empty for the value as a whole.
-        let message = self.message.replace(":  in body", &format!(": {path} in body"));
         let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
-        Self { message, field: format!("{path}{dot}{}", self.field), ..self }
+        Self { field: format!("{path}{dot}{}", self.field), ..self }
     }
 
     pub(crate) fn new(reason: &str, field: &str, head: &str, detail: &str) -> Self {
@@ -121,17 +124,17 @@ impl Failure {
 
     /// There is no such resource, as opposed to no such object.
     pub(crate) fn no_such_resource() -> Self {
-        let failure = Self::new(404, "NotFound", "the server could not find the requested resource");
-        failure.with_details(Details::default())
+        Self::new(404, "NotFound", "the server could not find the requested resource").with_no_details()
     }
 
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(405, "MethodNotAllowed", message).with_details(Details::default())
+        Self::new(405, "MethodNotAllowed", message).with_no_details()
     }
 
     pub(crate) fn not_acceptable() -> Self {
-        Self::new(406, "NotAcceptable", "only the following media types are accepted: application/json")
+        let message = "only the following media types are accepted: application/json";
+        Self::new(406, "NotAcceptable", message).with_no_details()
     }
 
     pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
@@ -159,6 +162,16 @@ impl Failure {
     pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", resource.id());
         Self::new(409, "Conflict", message).about(resource, name)
+    }
+
+    /// A precondition of a deletion is not met. Here the real server says the kind for the plural.
+    pub(crate) fn precondition(resource: &Resource, name: &str, why: &str) -> Self {
+        let Resource { group, kind, .. } = resource;
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("Operation cannot be fulfilled on {kind}{dot}{group} {name:?}: {why}");
+        let details =
+            Details { name: name.to_owned(), group: group.clone(), kind: kind.clone(), ..Details::default() };
+        Self::new(409, "Conflict", message).with_details(details)
     }
 
     /// Somebody else wrote first.
@@ -196,8 +209,12 @@ impl Failure {
 
     /// An object of a kind that is never stored is wrong.
     pub(crate) fn invalid_kind(kind: &str, group: &str, name: &str, causes: Vec<Cause>) -> Self {
-        let mut lines: Vec<String> =
-            causes.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+        let mut lines: Vec<String> = Vec::new();
+        for line in causes.iter().map(|it| format!("{}: {}", it.field, it.message)) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
         let why = match lines.len() {
             1 => lines.remove(0),
             _ => format!("[{}]", lines.join(", ")),
@@ -290,6 +307,11 @@ impl Failure {
         self.with_details(Details { name: name.to_owned(), group, kind, ..Details::default() })
     }
 
+    /// With details that say nothing, as the real server has them in answers that do not come from its API.
+    pub(crate) fn with_no_details(self) -> Self {
+        self.with_details(Details::default())
+    }
+
     fn with_details(mut self, details: Details) -> Self {
         self.details = Some(Box::new(details));
         self
@@ -323,5 +345,26 @@ impl Cause {
             }
         }
         Value::Object(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_twice_is_said_once_and_told_twice() {
+        let cause = || Cause::required("spec.a", "");
+        let failure = Failure::invalid_kind("Widget", "grove.io", "w", vec![cause(), cause()]);
+        assert_eq!(failure.message, "Widget.grove.io \"w\" is invalid: spec.a: Required value");
+        assert_eq!(failure.details.unwrap().causes.len(), 2);
+    }
+
+    #[test]
+    fn a_precondition_is_about_a_kind() {
+        let widget = Resource::custom("grove.io", "v1", "Widget", "widgets");
+        let failure = Failure::precondition(&widget, "w", "no");
+        assert_eq!(failure.message, "Operation cannot be fulfilled on Widget.grove.io \"w\": no");
+        assert_eq!(failure.details.unwrap().kind, "Widget");
     }
 }

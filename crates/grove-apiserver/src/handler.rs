@@ -119,6 +119,9 @@ fn find(server: &ApiServer, mut target: Target) -> Result<Option<Found>, Failure
         }
         Some("binding") if resource.is("pods") => Some(Subresource::Binding),
         Some("finalize") if resource.is("namespaces") => Some(Subresource::Finalize),
+        Some(_) if resource.custom => {
+            return Err(Failure::not_found(resource, target.name.as_deref().unwrap_or_default()));
+        }
         Some(_) => return Err(Failure::no_such_resource()),
     };
     Ok(Some((Arc::clone(resource), target, subresource)))
@@ -222,7 +225,8 @@ impl Asked<'_> {
         let is_named = self.target.name.is_some();
         let mut duplicates = Vec::new();
         let mut body = || {
-            let (value, doubles) = write::read_body(self.body_kind(), content_type, self.body)?;
+            let (value, doubles) =
+                write::read_body(self.body_kind(), self.resource.custom, content_type, self.body)?;
             duplicates = doubles;
             Ok::<_, Failure>(value)
         };
@@ -257,7 +261,8 @@ impl Asked<'_> {
                 duplicates = doubles;
                 Action::Patch(patch)
             }
-            ("DELETE", None) if is_scoped => {
+            // No namespace goes with others.
+            ("DELETE", None) if is_scoped && (is_named || !self.resource.is("namespaces")) => {
                 let (options, dry) = DeleteOptions::parse(&self.query, self.body)?;
                 dry_run = Some(dry);
                 if is_named {

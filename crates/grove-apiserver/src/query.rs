@@ -2,6 +2,8 @@
 
 use std::num::{IntErrorKind, ParseIntError};
 
+use serde_json::Value;
+
 use crate::failure::{Cause, Failure};
 
 /// The parameters behind the question mark.
@@ -47,7 +49,8 @@ impl Query {
             None => Ok(false),
             Some("All") => Ok(true),
             Some(other) => {
-                Err(Failure::invalid_options(kind, Cause::not_supported("dryRun", other, &["All"])))
+                let shown = Value::from(vec![other]).to_string();
+                Err(Failure::invalid_options(kind, Cause::not_supported_shown("dryRun", &shown, &["All"])))
             }
         }
     }

@@ -128,7 +128,7 @@ fn read_body(kind: &str, parts: &Parts, body: &[u8]) -> Result<Value, Failure> {
         return Err(Failure::method_not_allowed());
     }
     let content_type = parts.headers.get(http::header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    let (body, _) = write::read_body(kind, content_type, body)?;
+    let (body, _) = write::read_body(kind, false, content_type, body)?;
     if body.is_object() {
         Ok(body)
     } else {
@@ -160,6 +160,9 @@ fn answer(server: &ApiServer, parts: &Parts, kind: ReviewKind, body: &[u8]) -> R
     let mut review = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": {}});
     if let Some(spec) = question.body.get("spec") {
         review["spec"] = spec.clone();
+    }
+    if matches!(kind.answer, Answer::SelfSubject) {
+        review["metadata"]["creationTimestamp"] = crate::store::time(server.store().now());
     }
     review["status"] = status;
     Ok(review)

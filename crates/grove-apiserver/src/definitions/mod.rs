@@ -19,7 +19,7 @@ mod version;
 use serde_json::Value;
 
 pub(crate) use names::reconcile;
-pub(crate) use prepare::prepare;
+pub(crate) use prepare::{fill, prepare};
 pub(crate) use registry::Registry;
 pub(crate) use served::Served;
 pub(crate) use version::by_priority;

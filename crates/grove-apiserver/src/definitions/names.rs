@@ -8,7 +8,11 @@ use serde_json::{Map, Value, json};
 use super::RESOURCE;
 use crate::metadata;
 use crate::object::Object;
+use crate::ownership::{self, Writer};
 use crate::store::{Key, Transaction, time};
+
+/// Who writes the status of definitions in the real server: itself.
+const CONTROLLER: &str = "kube-apiserver";
 
 /// Names that only one definition of a group may have, and those that are of kinds.
 const PLURALS: [&str; 2] = ["plural", "singular"];
@@ -16,7 +20,7 @@ const KINDS: [&str; 2] = ["kind", "listKind"];
 
 /// Brings the conditions of all definitions up to date. Those that have their names keep them.
 pub(crate) fn reconcile(tx: &mut Transaction<'_>) {
-    let now = time(tx.now());
+    let (now, resource) = (time(tx.now()), super::resource());
     let mut all: Vec<(Key, Arc<Object>)> = tx.list(RESOURCE, None);
     all.sort_by_key(|(_, it)| !super::is_established(it));
     for (at, (key, definition)) in all.iter().enumerate() {
@@ -32,6 +36,9 @@ pub(crate) fn reconcile(tx: &mut Transaction<'_>) {
             .collect();
         let mut new = definition.value().clone();
         judge(&mut new, &others, &now);
+        // Who creates a definition is not who accepts its names.
+        let controller = || Writer::new(CONTROLLER, Some("status"), resource.api_version(), now.clone());
+        ownership::update(definition.value(), &mut new, &resource.shape, false, controller);
         if new != *definition.value() {
             tx.put(key, new);
         }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::names::set_condition;
 use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
@@ -19,7 +18,6 @@ pub(crate) fn prepare(
     resource: &Resource,
     old: Option<&Object>,
     definition: &mut Value,
-    now: &Value,
 ) -> Result<(), Failure> {
     fill(definition);
     let spec_is_old = old.is_some_and(|old| old.field("/spec") == definition.get("spec"));
@@ -32,14 +30,11 @@ pub(crate) fn prepare(
         }
     }
     note_stored_versions(definition, old);
-    if old.is_none() {
-        let message = "not all names are accepted";
-        set_condition(definition, "Established", false, "NotAccepted", message, now);
-    }
     Ok(())
 }
 
-fn fill(definition: &mut Value) {
+/// Names and a conversion where a definition says none.
+pub(crate) fn fill(definition: &mut Value) {
     let spec = metadata::map_mut(metadata::map_mut(definition).entry("spec").or_insert(Value::Null));
     spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
     let names = metadata::map_mut(spec.entry("names").or_insert(Value::Null));
@@ -66,7 +61,7 @@ fn note_stored_versions(definition: &mut Value, old: Option<&Object>) {
     let status = metadata::map_mut(metadata::map_mut(definition).entry("status").or_insert(Value::Null));
     status.insert("storedVersions".to_owned(), all.into());
     status.entry("acceptedNames").or_insert_with(|| json!({"kind": "", "plural": ""}));
-    status.entry("conditions").or_insert_with(|| json!([]));
+    status.entry("conditions").or_insert(Value::Null);
 }
 
 fn check(definition: &Value, old: Option<&Object>) -> Vec<Cause> {

@@ -33,6 +33,12 @@ impl Served {
         &self.definition
     }
 
+    /// The version in which objects are stored.
+    pub(crate) fn stored_version(&self) -> String {
+        let version = self.stored_api_version.rsplit('/').next();
+        version.unwrap_or_default().to_owned()
+    }
+
     /// The version as the definition has it, with its schema and printer columns.
     pub(crate) fn raw(&self) -> &Value {
         &self.raw

@@ -70,6 +70,8 @@ fn group(group: &GroupEntry) -> Value {
 }
 
 fn resource(group: &str, version: &str, entry: &ResourceEntry) -> Value {
+    // Only custom kinds say their group and version where they are those of the list.
+    let (group, version) = if entry.custom { (group, version) } else { ("", "") };
     let kind =
         |group: &str, version: &str, kind: &str| json!({"group": group, "version": version, "kind": kind});
     let mut out = json!({

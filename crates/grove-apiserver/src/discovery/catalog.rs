@@ -3,10 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::auth::{ReviewKind, review_kinds};
+use crate::digest::digest;
 use crate::resource::{Resource, Resources};
 
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// No namespace goes with others.
+const NAMESPACE_VERBS: [&str; 7] = ["create", "delete", "get", "list", "patch", "update", "watch"];
 const PART_VERBS: [&str; 3] = ["get", "patch", "update"];
 const CREATE: [&str; 1] = ["create"];
 
@@ -35,6 +41,10 @@ pub(crate) struct ResourceEntry {
     pub(crate) singular: String,
     pub(crate) kind: String,
     pub(crate) namespaced: bool,
+    /// Whether a CustomResourceDefinition made it.
+    pub(crate) custom: bool,
+    /// What changes with the form in which objects are stored; none of what is not stored.
+    pub(crate) storage: Option<String>,
     pub(crate) verbs: &'static [&'static str],
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
@@ -59,6 +69,9 @@ impl Catalog {
         };
         for resource in resources.iter() {
             add(&resource.group, &resource.version, ResourceEntry::of(resource));
+        }
+        if resources.by_id("pods").is_some_and(|it| it.strict) {
+            add("", "v1", ResourceEntry::bindings());
         }
         for review in review_kinds() {
             add(review.group, "v1", ResourceEntry::of_review(*review));
@@ -103,10 +116,28 @@ impl ResourceEntry {
             singular: resource.singular.clone(),
             kind: resource.kind.clone(),
             namespaced: resource.namespaced,
-            verbs: &VERBS,
+            custom: resource.custom,
+            storage: Some(storage(resource)),
+            verbs: if resource.is("namespaces") { &NAMESPACE_VERBS } else { &VERBS },
             short_names: resource.short_names.clone(),
             categories: resource.categories.clone(),
             parts: parts(resource),
+        }
+    }
+
+    /// Another way to bind a pod: the body names it.
+    fn bindings() -> Self {
+        Self {
+            plural: "bindings".to_owned(),
+            singular: "binding".to_owned(),
+            kind: "Binding".to_owned(),
+            namespaced: true,
+            custom: false,
+            storage: None,
+            verbs: &CREATE,
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
@@ -116,12 +147,26 @@ impl ResourceEntry {
             singular: review.kind.to_lowercase(),
             kind: review.kind.to_owned(),
             namespaced: review.namespaced,
+            custom: false,
+            storage: None,
             verbs: &CREATE,
             short_names: Vec::new(),
             categories: Vec::new(),
             parts: Vec::new(),
         }
     }
+}
+
+/// As the real server makes it: the beginning of a digest of group, version and kind.
+fn storage(resource: &Resource) -> String {
+    let version = resource.served.as_ref().map_or_else(|| resource.version.clone(), |it| it.stored_version());
+    let whole = digest(format!("{}/{version}/{}", resource.group, resource.kind).as_bytes());
+    let bytes = whole
+        .as_bytes()
+        .chunks(2)
+        .take(8)
+        .filter_map(|it| u8::from_str_radix(str::from_utf8(it).ok()?, 16).ok());
+    STANDARD.encode(bytes.collect::<Vec<u8>>())
 }
 
 fn parts(resource: &Resource) -> Vec<PartEntry> {
@@ -157,6 +202,15 @@ fn parts(resource: &Resource) -> Vec<PartEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_digest_of_a_stored_form_is_that_of_the_real_server() {
+        let resources = Resources::cluster();
+        let storage = |id: &str| ResourceEntry::of(resources.by_id(id).unwrap()).storage.unwrap();
+        assert_eq!(storage("pods"), "xPOwRZ+Yhw8=");
+        assert_eq!(storage("configmaps"), "qFsyl6wFWjQ=");
+        assert_eq!(storage("deployments.apps"), "8aSe+NMegvE=");
+    }
 
     #[test]
     fn the_preferred_version_comes_first() {

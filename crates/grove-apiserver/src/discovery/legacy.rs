@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::catalog::{Catalog, GroupEntry, ResourceEntry};
+use crate::metadata;
 
 /// `/apis`
 pub(super) fn groups(catalog: &Catalog) -> Value {
@@ -24,7 +25,13 @@ pub(crate) fn group_version(catalog: &Catalog, group: &str, version: &str) -> Op
     let entry = catalog.group(group)?.versions.iter().find(|it| it.name == version)?;
     let name = group_version_name(group, version);
     let rows: Vec<Value> = entry.resources.iter().flat_map(rows).collect();
-    Some(json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": rows}))
+    let mut out =
+        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": rows});
+    if group.is_empty() {
+        // The oldest of these lists does not say its own version.
+        metadata::map_mut(&mut out).shift_remove("apiVersion");
+    }
+    Some(out)
 }
 
 fn group(group: &GroupEntry) -> Value {
@@ -50,6 +57,9 @@ fn rows(entry: &ResourceEntry) -> Vec<Value> {
     }
     if !entry.categories.is_empty() {
         whole["categories"] = json!(entry.categories);
+    }
+    if let Some(storage) = &entry.storage {
+        whole["storageVersionHash"] = storage.as_str().into();
     }
     let mut rows = vec![whole];
     for part in &entry.parts {

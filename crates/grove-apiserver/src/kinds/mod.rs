@@ -5,13 +5,15 @@
 //! indented begins a type, an indented one is a field:
 //!
 //! ```text
-//! core.v1.Pod /v1 Pod                                     a kind
+//! core.v1.Pod /v1 Pod                                          a kind
 //!  spec core.v1.PodSpec
 //! core.v1.PodSpec
-//!  containers [core.v1.Container] keys=name merge=name    items are told apart by, and merged by, their name
-//!  overhead {q}                                           a map of quantities
+//!  containers [core.v1.Container] keys=name merge=name always   items are told apart by, and merged by, their name; Go
+//!                                                               has no way to leave it out
+//!  overhead {q}                                                a map of quantities
 //! ```
 
+mod complete;
 mod quantity;
 mod read;
 mod strict;
@@ -21,6 +23,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+pub(crate) use complete::complete;
 pub(crate) use strict::{Problem, check};
 
 static KINDS: LazyLock<Kinds> = LazyLock::new(|| read::read(include_str!("fields.txt")));
@@ -50,6 +53,9 @@ pub(crate) struct Field {
     pub(crate) patch: Merge,
     /// What a value that is left out stands for, where it tells list items apart.
     pub(crate) default: Option<Value>,
+    /// Whether it is always there, if only with nothing in it: a struct of Go that is no pointer, or what is not left out when it is
+    /// empty.
+    pub(crate) always: bool,
 }
 
 /// The type of a value.

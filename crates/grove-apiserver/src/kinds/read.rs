@@ -42,7 +42,8 @@ fn field(line: &'static str) -> Option<(&'static str, Field)> {
     let mut words = line.split(' ');
     let name = words.next()?;
     let holds = of_type(words.next()?)?;
-    let mut field = Field { holds, owned: Ownership::default(), patch: Merge::default(), default: None };
+    let (owned, patch) = (Ownership::default(), Merge::default());
+    let mut field = Field { holds, owned, patch, default: None, always: false };
     for word in words {
         match word.split_once('=') {
             Some(("keys", keys)) => field.owned = Ownership::Keys(keys.split(',').collect()),
@@ -54,6 +55,7 @@ fn field(line: &'static str) -> Option<(&'static str, Field)> {
                 "atomic" => field.owned = Ownership::Atomic,
                 "merge" => field.patch = Merge::Values,
                 "replace" => field.patch = Merge::Replace,
+                "always" => field.always = true,
                 // Clients that make patches need it; who applies one does not.
                 "retain" => {}
                 _ => return None,

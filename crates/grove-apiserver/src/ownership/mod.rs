@@ -16,6 +16,11 @@ use crate::metadata;
 use set::FieldSet;
 pub(crate) use shape::Shape;
 
+/// Stands for the manager of a client that does not say who it is.
+const UNKNOWN: &str = "unknown";
+/// The subresource of which the real server does not say when it was written.
+const SCALE: &str = "scale";
+
 /// Who writes, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Writer {
@@ -103,7 +108,7 @@ pub(crate) fn mutate(live: &Value, set: &Value, shape: &Shape) -> Result<Value, 
 
 /// Notes in a new object that its writer made all of it.
 pub(crate) fn create(new: &mut Value, shape: &Shape, writer: Writer) {
-    let Ok(fields) = parts_of(new, shape) else { return };
+    let (fields, _) = values::compare(&json!({}), &content(new), shape);
     write(new, vec![Manager { writer, applies: false, fields }]);
 }
 
@@ -123,14 +128,19 @@ pub(crate) fn update(
     if changed.is_empty() && gone.is_empty() {
         return;
     }
-    let (writer, mut managers) = (writer(), read(old));
+    let mut managers = read(old);
     for manager in &mut managers {
         manager.fields = manager.fields.without(&changed).without(&gone);
     }
-    let is_me = |it: &Manager| !it.applies && is_same(&it.writer, &writer);
-    let mut fields = managers.iter().position(is_me).map(|at| managers.remove(at).fields).unwrap_or_default();
-    fields.add(&changed);
-    managers.push(Manager { writer, applies: false, fields });
+    // Who only takes fields away gets none.
+    if !changed.is_empty() {
+        let writer = writer();
+        let is_me = |it: &Manager| !it.applies && is_same(&it.writer, &writer);
+        let mine = managers.iter().position(is_me).map(|at| managers.remove(at).fields);
+        let mut fields = mine.unwrap_or_default();
+        fields.add(&changed);
+        managers.push(Manager { writer, applies: false, fields });
+    }
     write(new, managers);
 }
 
@@ -169,6 +179,17 @@ fn is_same(one: &Writer, other: &Writer) -> bool {
     one.name == other.name && one.subresource == other.subresource && one.api_version == other.api_version
 }
 
+impl Writer {
+    pub(crate) fn new(name: &str, subresource: Option<&str>, api_version: String, time: Value) -> Self {
+        Self {
+            name: if name.is_empty() { UNKNOWN.to_owned() } else { name.to_owned() },
+            subresource: subresource.map(str::to_owned),
+            api_version,
+            time: if subresource == Some(SCALE) { Value::Null } else { time },
+        }
+    }
+}
+
 impl Manager {
     /// In the real server's words.
     fn shown(&self) -> String {
@@ -193,6 +214,9 @@ impl Manager {
             "fieldsType": "FieldsV1",
             "fieldsV1": self.fields.to_json(),
         });
+        if self.writer.time.is_null() {
+            metadata::map_mut(&mut out).shift_remove("time");
+        }
         if let Some(subresource) = &self.writer.subresource {
             out["subresource"] = subresource.as_str().into();
         }
@@ -220,7 +244,8 @@ fn write(object: &mut Value, mut managers: Vec<Manager>) {
     managers.retain(|it| !it.fields.is_empty());
     managers.sort_by_key(|it| {
         let time = it.writer.time.as_str().unwrap_or_default().to_owned();
-        (!it.applies, time, it.writer.name.clone(), it.writer.subresource.clone())
+        let Writer { name, api_version, subresource, .. } = &it.writer;
+        (!it.applies, time, name.clone(), api_version.clone(), subresource.clone())
     });
     let entries = managers.iter().map(Manager::to_json).collect();
     metadata::set(object, "managedFields", Some(entries).filter(|_| !managers.is_empty()));

@@ -1,6 +1,6 @@
 //! What of a value is owned by itself: field by field, item by item, or only as a whole. Read from a schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
@@ -15,8 +15,9 @@ pub(crate) enum Shape {
     Deduced,
     /// A whole.
     Atomic,
-    /// An object with these fields, and others of one shape.
-    Fields(BTreeMap<String, Shape>, Box<Shape>),
+    /// An object with these fields, and others of one shape. Some fields are always there: those that Go has no way to leave
+    /// out, and so has with nothing in them.
+    Fields(BTreeMap<String, Shape>, Box<Shape>, BTreeSet<String>),
     /// A list whose items are known by these of their fields, and what stands for one that is left out.
     Items(Vec<(String, Option<Value>)>, Box<Shape>),
     /// A list of values that are there or not.
@@ -34,7 +35,9 @@ static NAMED: LazyLock<BTreeMap<&'static str, Shape>> =
 impl Shape {
     /// The shape of objects, whose metadata is the same for all kinds.
     pub(crate) fn of_objects(schema: &Value) -> Self {
+        let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
         let metadata = json!({"type": "object", "properties": {
+            "labels": texts, "annotations": texts,
             "finalizers": {"type": "array", "x-kubernetes-list-type": "set"},
             "ownerReferences": {
                 "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["uid"],
@@ -42,11 +45,12 @@ impl Shape {
             },
         }});
         let (mut fields, rest) = match Self::of(schema) {
-            Self::Fields(fields, rest) => (fields, rest),
+            Self::Fields(fields, rest, _) => (fields, rest),
             _ => (BTreeMap::new(), Box::default()),
         };
         fields.insert("metadata".to_owned(), Self::of(&metadata));
-        Self::Fields(fields, rest)
+        // The metadata as such is nobody's.
+        Self::Fields(fields, rest, ["metadata".to_owned()].into())
     }
 
     /// The shape of objects of a built-in kind.
@@ -61,7 +65,9 @@ impl Shape {
         let field = |(name, field): (&&'static str, &kinds::Field)| {
             ((*name).to_owned(), Self::of_type(&field.holds, &field.owned))
         };
-        Self::Fields(definition.fields.iter().map(field).collect(), Box::default())
+        let always = definition.fields.iter().filter(|(_, field)| field.always);
+        let always = always.map(|(name, _)| (*name).to_owned()).collect();
+        Self::Fields(definition.fields.iter().map(field).collect(), Box::default(), always)
     }
 
     fn of_type(of: &Type, owned: &Ownership) -> Self {
@@ -74,7 +80,8 @@ impl Shape {
             }
             (_, Ownership::Atomic) | (Type::List(_), _) => Self::Atomic,
             (Type::Map(item), _) => {
-                Self::Fields(BTreeMap::new(), Box::new(Self::of_type(item, &Ownership::Usual)))
+                let item = Self::of_type(item, &Ownership::Usual);
+                Self::Fields(BTreeMap::new(), Box::new(item), BTreeSet::new())
             }
             (Type::Object(name), _) => Self::Named(name),
             _ => Self::Deduced,
@@ -110,16 +117,27 @@ impl Shape {
                 }
                 let fields = properties.into_iter().flatten();
                 let fields = fields.map(|(name, schema)| (name.clone(), Self::of(schema)));
-                Self::Fields(fields.collect(), Box::new(rest.map(Self::of).unwrap_or_default()))
+                let rest = rest.map(Self::of).unwrap_or_default();
+                Self::Fields(fields.collect(), Box::new(rest), BTreeSet::new())
             }
         }
     }
 
     pub(super) fn field(&self, name: &str) -> &Self {
         match self.named() {
-            Self::Fields(fields, rest) => fields.get(name).unwrap_or(rest).named(),
+            Self::Fields(fields, rest, _) => fields.get(name).unwrap_or(rest).named(),
             _ => &DEDUCED,
         }
+    }
+
+    /// Whether an object of this shape has a field by its nature. Keys of maps are there because somebody put them there.
+    pub(super) fn declares(&self, name: &str) -> bool {
+        matches!(self.named(), Self::Fields(fields, ..) if fields.contains_key(name))
+    }
+
+    /// Whether a field is always there, if only with nothing in it.
+    pub(super) fn has_always(&self, name: &str) -> bool {
+        matches!(self.named(), Self::Fields(_, _, always) if always.contains(name))
     }
 
     /// What tells the items of a list apart, and their shape. None of a list that is a whole.

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::kinds;
 
 fn shape() -> Shape {
     let list = json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"]});
@@ -107,4 +108,71 @@ fn what_somebody_has_stays_when_another_gives_up_its_own() {
             );
         }
     }
+}
+
+/// The fields of the only manager of an object, or of the one that writes a subresource.
+fn fields_of(object: &Value, at: usize) -> Value {
+    metadata::list(object, "managedFields")[at]["fieldsV1"].clone()
+}
+
+fn created(shape: &Shape, mut object: Value) -> Value {
+    create(&mut object, shape, writer("one"));
+    fields_of(&object, 0)
+}
+
+#[test]
+fn what_holds_others_is_somebodys_where_it_is_new() {
+    let custom = shape();
+    let widget = json!({"metadata": {"name": "w", "labels": {"a": "b"}}, "spec": {"free": {"any": 1}}, "list": [{"n": "x"}]});
+    let expected = json!({
+        "f:metadata": {"f:labels": {".": {}, "f:a": {}}},
+        "f:spec": {".": {}, "f:free": {".": {}, "f:any": {}}},
+        "f:list": {".": {}, "k:{\"n\":\"x\"}": {".": {}, "f:n": {}}},
+    });
+    assert_eq!(created(&custom, widget.clone()), expected);
+
+    // What was there before stays whose it was.
+    let mut old = widget;
+    create(&mut old, &custom, writer("one"));
+    let mut new = old.clone();
+    new["spec"]["free"]["more"] = json!({"a": 1});
+    update(&old, &mut new, &custom, true, || writer("two"));
+    assert_eq!(fields_of(&new, 0), expected);
+    assert_eq!(fields_of(&new, 1), json!({"f:spec": {"f:free": {"f:more": {".": {}, "f:a": {}}}}}));
+}
+
+#[test]
+fn what_is_always_there_is_nobodys() {
+    let pods = Shape::of_kind(kinds::of_kind("", "v1", "Pod").unwrap());
+    let pod = json!({"metadata": {"name": "p"}, "spec": {
+        "containers": [{"name": "main", "resources": {}}], "affinity": {"podAffinity": {}}, "hostname": "h",
+    }, "status": {}});
+    let expected = json!({"f:spec": {
+        "f:containers": {"k:{\"name\":\"main\"}": {".": {}, "f:name": {}, "f:resources": {}}},
+        "f:affinity": {".": {}, "f:podAffinity": {}}, "f:hostname": {},
+    }});
+    assert_eq!(created(&pods, pod), expected);
+    let events = Shape::of_kind(kinds::of_kind("", "v1", "Event").unwrap());
+    let event = json!({"metadata": {"name": "e"}, "source": {"component": "c"}, "eventTime": null,
+        "reportingComponent": "", "involvedObject": {}, "reason": "R"});
+    assert_eq!(created(&events, event), json!({"f:source": {"f:component": {}}, "f:reason": {}}));
+}
+
+#[test]
+fn who_only_takes_fields_away_gets_none() {
+    let mut old = json!({"metadata": {"name": "w"}, "spec": {"a": 1, "b": 2}});
+    create(&mut old, &shape(), writer("one"));
+    let mut new = old.clone();
+    metadata::map_mut(&mut new["spec"]).shift_remove("b");
+    update(&old, &mut new, &shape(), true, || writer("two"));
+    assert_eq!(metadata::list(&new, "managedFields").len(), 1);
+    assert_eq!(fields_of(&new, 0), json!({"f:spec": {".": {}, "f:a": {}}}));
+}
+
+#[test]
+fn who_says_nothing_of_itself_is_unknown_and_who_scales_has_no_time() {
+    let writer = |name, part| Writer::new(name, part, "v1".to_owned(), json!("now"));
+    let said = |it: Writer| (it.name, it.time);
+    assert_eq!(said(writer("", Some("status"))), ("unknown".to_owned(), json!("now")));
+    assert_eq!(said(writer("hpa", Some("scale"))), ("hpa".to_owned(), Value::Null));
 }

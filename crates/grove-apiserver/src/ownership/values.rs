@@ -14,7 +14,8 @@ pub(super) fn parts(value: &Value, shape: &Shape) -> Result<FieldSet, String> {
         (_, _) if matches!(shape, Shape::Atomic) => {}
         (Value::Object(map), _) => {
             for (name, value) in map {
-                let below = parts(value, shape.field(name)).map_err(|it| format!(".{name}{it}"))?;
+                let mut below = parts(value, shape.field(name)).map_err(|it| format!(".{name}{it}"))?;
+                below.owned |= !shape.declares(name);
                 out.put(format!("f:{name}"), below);
             }
         }
@@ -112,32 +113,31 @@ fn merge_items(live: &[(String, &Value)], applied: &[(String, &Value)], shape: &
     }
 }
 
-/// Which parts differ between two values: those that are new or changed, and those that are gone.
+/// Which parts differ between two values: those that are new or changed, and those that are gone. What holds others is a part
+/// by itself where it is new or gone.
 pub(super) fn compare(old: &Value, new: &Value, shape: &Shape) -> (FieldSet, FieldSet) {
     let (mut changed, mut gone) = (FieldSet::default(), FieldSet::default());
-    let mut pair = |step: String, old: Option<&Value>, new: Option<&Value>, shape: &Shape, is_item: bool| {
-        let whole = |value: &Value| {
-            let mut parts = parts(value, shape).unwrap_or_else(|_| FieldSet::leaf());
-            parts.owned |= is_item;
-            parts
-        };
-        match (old, new) {
-            (Some(old), Some(new)) => {
-                let below = compare(old, new, shape);
-                changed.put(step.clone(), below.0);
-                gone.put(step, below.1);
-            }
-            (None, Some(new)) => changed.put(step, whole(new)),
-            (Some(old), None) => gone.put(step, whole(old)),
-            (None, None) => {}
+    let mut pair = |step: String, old: Option<&Value>, new: Option<&Value>, shape: &Shape| match (old, new) {
+        (Some(old), Some(new)) => {
+            let below = compare(old, new, shape);
+            changed.put(step.clone(), below.0);
+            gone.put(step, below.1);
         }
+        (None, Some(new)) => changed.put(step, all(new, shape)),
+        (Some(old), None) => gone.put(step, all(old, shape)),
+        (None, None) => {}
     };
     match (old, new, shape.items()) {
         _ if old == new => {}
         (Value::Object(old), Value::Object(new), _) if !matches!(shape, Shape::Atomic) => {
             let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
             for name in names {
-                pair(format!("f:{name}"), old.get(name), new.get(name), shape.field(name), false);
+                let (mut old, mut new) = (old.get(name), new.get(name));
+                let one = old.xor(new).filter(|_| shape.has_always(name));
+                let nothing = one.map(nothing_like);
+                old = old.or(nothing.as_ref());
+                new = new.or(nothing.as_ref());
+                pair(format!("f:{name}"), old, new, shape.field(name));
             }
         }
         (Value::Array(old), Value::Array(new), Some((keys, item))) => {
@@ -147,7 +147,7 @@ pub(super) fn compare(old: &Value, new: &Value, shape: &Shape) -> (FieldSet, Fie
             for step in names {
                 let before = in_old.get(step.as_str()).map(|at| old[*at].1);
                 let after = in_new.get(step.as_str()).map(|at| new[*at].1);
-                pair(step.clone(), before, after, item, true);
+                pair(step.clone(), before, after, item);
             }
         }
         // One thing in the place of another: whoever had a part of the old one has lost it.
@@ -159,6 +159,38 @@ pub(super) fn compare(old: &Value, new: &Value, shape: &Shape) -> (FieldSet, Fie
         }
     }
     (changed, gone)
+}
+
+/// A value of the same type with nothing in it.
+fn nothing_like(value: &Value) -> Value {
+    match value {
+        Value::Object(_) => Value::Object(Map::new()),
+        Value::Array(_) => Value::Array(Vec::new()),
+        Value::String(_) => "".into(),
+        Value::Number(_) => 0.into(),
+        Value::Bool(_) => false.into(),
+        Value::Null => Value::Null,
+    }
+}
+
+/// The parts that a value has, and all that hold them.
+fn all(value: &Value, shape: &Shape) -> FieldSet {
+    let mut out = FieldSet::leaf();
+    match (value, shape.items()) {
+        (_, _) if matches!(shape, Shape::Atomic) => {}
+        (Value::Object(map), _) => {
+            for (name, value) in map {
+                out.put(format!("f:{name}"), all(value, shape.field(name)));
+            }
+        }
+        (Value::Array(list), Some((keys, item))) => {
+            for (step, item_value) in steps(list, keys) {
+                out.put(step, all(item_value, item));
+            }
+        }
+        _ => {}
+    }
+    out
 }
 
 /// Takes parts away, and what holds nothing without them, unless it is in `kept`.

@@ -116,6 +116,10 @@ impl List {
     /// The list as a client wants it.
     pub(crate) fn encode(&self, resource: &Resource, form: Form, now: Timestamp) -> Bytes {
         let mut metadata = Map::from_iter([("resourceVersion".to_owned(), self.revision.to_string().into())]);
+        if resource.custom && resource.strict && form == Form::Whole {
+            // Lists of custom kinds say that there is no more.
+            metadata.insert("continue".to_owned(), "".into());
+        }
         if let Some(token) = &self.token {
             metadata.insert("continue".to_owned(), token.write().into());
         }

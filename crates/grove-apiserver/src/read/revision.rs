@@ -42,7 +42,7 @@ impl At {
         match (matching, revision) {
             (Some("Exact"), 0) => invalid(Cause::forbidden(
                 "resourceVersionMatch",
-                "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
             )),
             (Some("Exact"), _) => Ok(Self::Exactly(revision)),
             (None, 1..) if limited => Ok(Self::Exactly(revision)),

@@ -29,11 +29,12 @@ pub(super) fn rows() -> Vec<Resource> {
         core("ConfigMap", "configmaps", &["cm"], NO_FIELDS),
         core("Secret", "secrets", &[], &["type"]),
         Resource { returns_deleted: true, ..core("ServiceAccount", "serviceaccounts", &["sa"], NO_FIELDS) },
-        Resource::built_in("apps", "v1", "ControllerRevision", "controllerrevisions").in_all(),
+        Resource::built_in("apps", "v1", "ControllerRevision", "controllerrevisions"),
         hpa().in_all().with_status(),
         Resource {
             create_on_update: true,
             fields: event_fields("regarding", "reportingController"),
+            short_names: vec!["ev".to_owned()],
             ..Resource::built_in("events.k8s.io", "v1", "Event", "events")
         },
         Resource {

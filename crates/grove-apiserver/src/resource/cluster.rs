@@ -7,7 +7,8 @@ pub(super) fn rows() -> Vec<Resource> {
     let storage = |kind: &str, plural: &str| built_in("storage.k8s.io", kind, plural, &[]);
     let devices = |kind: &str, plural: &str| built_in("resource.k8s.io", kind, plural, &[]);
     let admission = |kind: &str, plural: &str| {
-        cluster(built_in("admissionregistration.k8s.io", kind, plural, &[])).counted()
+        let resource = cluster(built_in("admissionregistration.k8s.io", kind, plural, &[])).counted();
+        Resource { categories: vec!["api-extensions".to_owned()], ..resource }
     };
     let groups = |version: &str, kind: &str, plural: &str| Resource {
         unconditional_update: false,
@@ -46,7 +47,7 @@ pub(super) fn rows() -> Vec<Resource> {
         groups("v1beta1", "Workload", "workloads"),
         groups("v1alpha3", "CompositePodGroup", "compositepodgroups").with_status(),
         cluster(storage("StorageClass", "storageclasses")).short("sc").deleted(),
-        cluster(storage("CSINode", "csinodes")).deleted(),
+        cluster(storage("CSINode", "csinodes")).deleted().with_status(),
         cluster(storage("CSIDriver", "csidrivers")).deleted(),
         storage("CSIStorageCapacity", "csistoragecapacities"),
         cluster(storage("VolumeAttachment", "volumeattachments")).deleted().with_status(),

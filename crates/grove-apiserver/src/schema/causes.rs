@@ -52,9 +52,9 @@ pub(super) fn too_many(path: impl Display, count: usize, most: u64) -> Cause {
     Cause::new("FieldValueTooMany", &path.to_string(), &format!("Too many: {count}"), &detail)
 }
 
-/// Something about the whole object, which has no path.
+/// Something about the whole object, which has no path. `shown` comes as it is to be shown.
 pub(super) fn whole(shown: &str, detail: &str) -> Cause {
-    Cause::new("FieldValueInvalid", "<nil>", &format!("Invalid value: {shown:?}"), detail)
+    Cause::new("FieldValueInvalid", "<nil>", &format!("Invalid value: {shown}"), detail)
 }
 
 fn shown(value: &Value) -> String {

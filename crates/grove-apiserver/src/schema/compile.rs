@@ -288,7 +288,7 @@ impl Compiler {
         }
         let mut whole = default.clone();
         schema.normalise(&mut whole);
-        let wrong = schema.check(&whole, None);
+        let wrong = schema.check(&whole, None, Vec::new());
         if !wrong.is_empty() {
             let left = super::MOST_CAUSES.saturating_sub(self.causes.len());
             // The first says enough; others may be about the check itself.

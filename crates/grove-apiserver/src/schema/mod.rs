@@ -186,11 +186,12 @@ impl Schema {
         defaults::fill(self, object);
     }
 
-    /// What is wrong with an object; in an update, what has become wrong.
-    pub(crate) fn check(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    /// What is wrong with an object; in an update, what has become wrong. What else is known to be wrong comes before the rules.
+    pub(crate) fn check(&self, object: &Value, old: Option<&Value>, known: Vec<Cause>) -> Vec<Cause> {
         let mut budget = Budget::new(crate::cel::MOST_PER_WRITE);
         let mut causes = Vec::new();
         validate::validate(self, object, old, &mut budget, &mut causes);
+        causes.extend(known);
         if !causes.iter().any(is_blocking) {
             rules::check(self, object, old, &mut budget, &mut causes);
         } else if self.has_rules {

@@ -21,7 +21,7 @@ pub(super) fn validate(
     if validator.value(schema, object, Old::new(object, old), &Path::Root).is_err() {
         let detail =
             "validation failed due to running out of cost budget, no further validation rules will be run";
-        causes.push(causes::whole("", detail));
+        causes.push(causes::whole("\"\"", detail));
     }
 }
 
@@ -237,7 +237,7 @@ impl Validator<'_> {
     }
 
     fn combination(&mut self, path: &Path<'_>, what: &str) {
-        self.causes.push(causes::whole("", &format!("\"{path}\" {what}")));
+        self.causes.push(causes::whole("\"\"", &format!("\"{path}\" {what}")));
     }
 
     fn wrong_with(

@@ -42,7 +42,7 @@ impl Requirement {
         let (field, equal) = field.strip_suffix('!').map_or((field, true), |field| (field, false));
         let value = value.strip_prefix('=').unwrap_or(value);
         if !is_selectable(resource, field) {
-            return Err(unknown(resource, whole, field));
+            return Err(unknown(resource, field));
         }
         Ok(Self { path: field.split('.').map(str::to_owned).collect(), equal, value: value.to_owned() })
     }
@@ -66,19 +66,13 @@ fn is_selectable(resource: &Resource, field: &str) -> bool {
 }
 
 /// Custom resources say it in other words.
-fn unknown(resource: &Resource, whole: &str, field: &str) -> Failure {
-    let why = if resource.custom {
+fn unknown(resource: &Resource, field: &str) -> Failure {
+    Failure::bad_request(if resource.custom {
         format!("field label not supported: {field}")
     } else {
         let known = r#""metadata.name", "metadata.namespace""#;
         format!("{field:?} is not a known field selector: only {known}")
-    };
-    let (group, version, plural) = (&resource.group, &resource.version, &resource.plural);
-    let slash = if group.is_empty() { "/" } else { &format!("{group}/") };
-    Failure::bad_request(format!(
-        "Unable to find {:?} that match label selector \"\", field selector {whole:?}: {why}",
-        format!("{slash}{version}, Resource={plural}")
-    ))
+    })
 }
 
 #[cfg(test)]

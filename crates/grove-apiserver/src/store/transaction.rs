@@ -62,12 +62,7 @@ impl<'a> Transaction<'a> {
     }
 
     pub(crate) fn writer(&self, resource: &Resource) -> Writer {
-        Writer {
-            name: self.manager.clone(),
-            subresource: self.subresource.clone(),
-            api_version: resource.api_version(),
-            time: time(self.now),
-        }
+        Writer::new(&self.manager, self.subresource.as_deref(), resource.api_version(), time(self.now))
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Object>> {

@@ -4,10 +4,10 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::age;
-use super::{NAME, Printer, claims, cluster, events, network, pods, scaling, storage, string, workloads};
+use super::{AGE, NAME, Printer, claims, cluster, events, network, pods, scaling, storage, workloads};
 use crate::object::Object;
 
-const PLAIN: Printer = Printer { columns: &[NAME, string("Age")], cells: name_and_age };
+const PLAIN: Printer = Printer { columns: &[NAME, AGE], cells: name_and_age };
 
 pub(super) fn printer(resource: &str) -> Printer {
     match resource {

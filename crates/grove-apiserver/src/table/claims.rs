@@ -4,14 +4,12 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::{age, list, text};
-use super::{NAME, Printer, string};
+use super::{AGE, NAME, Printer, string};
 use crate::object::Object;
 
-pub(super) const CLAIM: Printer = Printer { columns: &[NAME, string("State"), string("Age")], cells: claim };
-pub(super) const SLICE: Printer = Printer {
-    columns: &[NAME, string("Node"), string("Driver"), string("Pool"), string("Age")],
-    cells: slice,
-};
+pub(super) const CLAIM: Printer = Printer { columns: &[NAME, string("State"), AGE], cells: claim };
+pub(super) const SLICE: Printer =
+    Printer { columns: &[NAME, string("Node"), string("Driver"), string("Pool"), AGE], cells: slice };
 
 fn claim(object: &Object, now: Timestamp) -> Vec<Value> {
     let is_allocated = object.field("/status/allocation").is_some_and(Value::is_object);

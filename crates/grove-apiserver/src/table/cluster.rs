@@ -4,15 +4,17 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::{NONE, UNKNOWN, age, condition, list, or, text};
-use super::{Column, NAME, Printer, integer, string, wide};
+use super::{AGE, Column, NAME, Printer, integer, string, wide};
 use crate::object::Object;
+
+const DATA: &str = "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData field, this is enforced during validation process.";
 
 pub(super) const NODE: Printer = Printer {
     columns: &[
         NAME,
         string("Status"),
         string("Roles"),
-        string("Age"),
+        AGE,
         string("Version"),
         wide("Internal-IP"),
         wide("External-IP"),
@@ -22,22 +24,20 @@ pub(super) const NODE: Printer = Printer {
     ],
     cells: node,
 };
-pub(super) const NAMESPACE: Printer =
-    Printer { columns: &[NAME, string("Status"), string("Age")], cells: namespace };
+pub(super) const NAMESPACE: Printer = Printer { columns: &[NAME, string("Status"), AGE], cells: namespace };
 pub(super) const CONFIG_MAP: Printer =
-    Printer { columns: &[NAME, string("Data"), string("Age")], cells: config_map };
+    Printer { columns: &[NAME, string("Data").about(DATA), AGE], cells: config_map };
 pub(super) const SECRET: Printer =
-    Printer { columns: &[NAME, string("Type"), string("Data"), string("Age")], cells: secret };
+    Printer { columns: &[NAME, string("Type"), string("Data"), AGE], cells: secret };
 pub(super) const QUOTA: Printer =
-    Printer { columns: &[NAME, string("Request"), string("Limit"), string("Age")], cells: quota };
-pub(super) const LEASE: Printer = Printer { columns: &[NAME, string("Holder"), string("Age")], cells: lease };
+    Printer { columns: &[NAME, string("Request"), string("Limit"), AGE], cells: quota };
+pub(super) const LEASE: Printer = Printer { columns: &[NAME, string("Holder"), AGE], cells: lease };
 pub(super) const ROLE: Printer = Printer { columns: &[NAME, CREATED_AT], cells: role };
 pub(super) const ROLE_BINDING: Printer = Printer {
-    columns: &[NAME, string("Role"), string("Age"), wide("Users"), wide("Groups"), wide("ServiceAccounts")],
+    columns: &[NAME, string("Role"), AGE, wide("Users"), wide("Groups"), wide("ServiceAccounts")],
     cells: role_binding,
 };
-pub(super) const WEBHOOKS: Printer =
-    Printer { columns: &[NAME, integer("Webhooks"), string("Age")], cells: webhooks };
+pub(super) const WEBHOOKS: Printer = Printer { columns: &[NAME, integer("Webhooks"), AGE], cells: webhooks };
 pub(super) const DEFINITION: Printer = Printer { columns: &[NAME, CREATED_AT], cells: role };
 
 /// Kinds that the real server has no columns for show a time, not an age.

@@ -33,9 +33,10 @@ pub(crate) fn columns(version: &Value) -> Vec<PrinterColumn> {
 impl PrinterColumn {
     /// What every custom kind has if nothing else is said.
     pub(crate) fn age() -> Self {
-        Self::read(
-            &serde_json::json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}),
-        )
+        Self::read(&serde_json::json!({
+            "name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+            "description": super::AGE_DESCRIPTION,
+        }))
     }
 
     fn read(column: &Value) -> Self {

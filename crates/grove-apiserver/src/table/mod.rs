@@ -40,9 +40,22 @@ const NAME: Column<'static> = Column {
     name: "Name",
     kind: "string",
     format: "name",
-    description: "Name must be unique within a namespace.",
+    description: "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
     priority: 0,
 };
+
+/// What the real server says of the time when an object was made.
+const AGE_DESCRIPTION: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+/// The column that most tables end with.
+const AGE: Column<'static> = string("Age").about(AGE_DESCRIPTION);
+
+impl<'a> Column<'a> {
+    /// The same, with words about it.
+    const fn about(self, description: &'a str) -> Self {
+        Self { description, ..self }
+    }
+}
 
 /// How the rows of a built-in kind are made.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::{NONE, age, labels, list, number, or, selector, some, text};
-use super::{NAME, Printer, string, wide};
+use super::{AGE, NAME, Printer, string, wide};
 use crate::object::Object;
 
 pub(super) const SERVICE: Printer = Printer {
@@ -14,17 +14,16 @@ pub(super) const SERVICE: Printer = Printer {
         string("Cluster-IP"),
         string("External-IP"),
         string("Port(s)"),
-        string("Age"),
+        AGE,
         wide("Selector"),
     ],
     cells: service,
 };
 pub(super) const ENDPOINT_SLICE: Printer = Printer {
-    columns: &[NAME, string("AddressType"), string("Ports"), string("Endpoints"), string("Age")],
+    columns: &[NAME, string("AddressType"), string("Ports"), string("Endpoints"), AGE],
     cells: endpoint_slice,
 };
-pub(super) const POLICY: Printer =
-    Printer { columns: &[NAME, string("Pod-Selector"), string("Age")], cells: policy };
+pub(super) const POLICY: Printer = Printer { columns: &[NAME, string("Pod-Selector"), AGE], cells: policy };
 
 /// As many ports and endpoints of a slice as are shown.
 const SHOWN: usize = 3;

@@ -4,24 +4,28 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::text::{NONE, age, condition, list, number, or, text};
-use super::{NAME, Printer, age as time, string, wide};
+use super::{AGE, NAME, Printer, age as time, string, wide};
 use crate::object::Object;
 use crate::resource::Resource;
 
 pub(super) const PRINTER: Printer = Printer {
     columns: &[
         NAME,
-        string("Ready"),
-        string("Status"),
-        string("Restarts"),
-        string("Age"),
-        wide("IP"),
-        wide("Node"),
-        wide("Nominated Node"),
-        wide("Readiness Gates"),
+        string("Ready").about("The aggregate readiness state of this pod for accepting traffic."),
+        string("Status").about("The aggregate status of the containers in this pod."),
+        string("Restarts").about("The number of times the containers in this pod have been restarted and when the last container in this pod has restarted."),
+        AGE,
+        wide("IP").about("podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated."),
+        wide("Node").about(NODE),
+        wide("Nominated Node").about(NOMINATED),
+        wide("Readiness Gates").about(GATES),
     ],
     cells,
 };
+
+const NODE: &str = "NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this node becomes responsible for the lifecycle of this pod. This field should not be used to express a desire for the pod to be scheduled on a specific node. https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename";
+const NOMINATED: &str = "nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.";
+const GATES: &str = "If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to \"True\" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates";
 
 /// What the containers of a pod come to.
 struct Summary {

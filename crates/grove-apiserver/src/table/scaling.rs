@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::{NONE, UNKNOWN, UNSET, age, condition, list, number, or, shown, text};
-use super::{Column, NAME, Printer, boolean, integer, string, wide};
+use super::{AGE, Column, NAME, Printer, boolean, integer, string, wide};
 use crate::object::Object;
 
 pub(super) const AUTOSCALER: Printer = Printer {
@@ -15,30 +15,24 @@ pub(super) const AUTOSCALER: Printer = Printer {
         string("MinPods"),
         string("MaxPods"),
         string("Replicas"),
-        string("Age"),
+        AGE,
     ],
     cells: autoscaler,
 };
 pub(super) const BUDGET: Printer = Printer {
-    columns: &[
-        NAME,
-        string("Min Available"),
-        string("Max Unavailable"),
-        integer("Allowed Disruptions"),
-        string("Age"),
-    ],
+    columns: &[NAME, string("Min Available"), string("Max Unavailable"), integer("Allowed Disruptions"), AGE],
     cells: budget,
 };
 pub(super) const PRIORITY_CLASS: Printer = Printer {
-    columns: &[NAME, integer("Value"), boolean("Global-Default"), string("Age"), PREEMPTION],
+    columns: &[NAME, integer("Value"), boolean("Global-Default"), AGE, PREEMPTION],
     cells: priority_class,
 };
 pub(super) const POD_GROUP: Printer = Printer {
-    columns: &[NAME, string("Policy"), string("Workload"), string("Status"), string("Age")],
+    columns: &[NAME, string("Policy"), string("Workload"), string("Status"), AGE],
     cells: pod_group,
 };
 pub(super) const COMPOSITE_POD_GROUP: Printer =
-    Printer { columns: &[NAME, string("Policy"), string("Workload"), string("Age")], cells: composite };
+    Printer { columns: &[NAME, string("Policy"), string("Workload"), AGE], cells: composite };
 
 const PREEMPTION: Column<'static> = wide("PreemptionPolicy");
 

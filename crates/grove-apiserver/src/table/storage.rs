@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::{NONE, UNSET, age, list, or, shown, text};
-use super::{NAME, Printer, boolean, integer, string, wide};
+use super::{AGE, NAME, Printer, boolean, integer, string, wide};
 use crate::object::Object;
 
 pub(super) const VOLUME: Printer = Printer {
@@ -18,7 +18,7 @@ pub(super) const VOLUME: Printer = Printer {
         string("StorageClass"),
         string("VolumeAttributesClass"),
         string("Reason"),
-        string("Age"),
+        AGE,
         wide("VolumeMode"),
     ],
     cells: volume,
@@ -32,7 +32,7 @@ pub(super) const CLAIM: Printer = Printer {
         string("Access Modes"),
         string("StorageClass"),
         string("VolumeAttributesClass"),
-        string("Age"),
+        AGE,
         wide("VolumeMode"),
     ],
     cells: claim,
@@ -44,12 +44,11 @@ pub(super) const CLASS: Printer = Printer {
         string("ReclaimPolicy"),
         string("VolumeBindingMode"),
         string("AllowVolumeExpansion"),
-        string("Age"),
+        AGE,
     ],
     cells: class,
 };
-pub(super) const CSI_NODE: Printer =
-    Printer { columns: &[NAME, integer("Drivers"), string("Age")], cells: csi_node };
+pub(super) const CSI_NODE: Printer = Printer { columns: &[NAME, integer("Drivers"), AGE], cells: csi_node };
 pub(super) const CSI_DRIVER: Printer = Printer {
     columns: &[
         NAME,
@@ -59,7 +58,7 @@ pub(super) const CSI_DRIVER: Printer = Printer {
         string("TokenRequests"),
         boolean("RequiresRepublish"),
         string("Modes"),
-        string("Age"),
+        AGE,
     ],
     cells: csi_driver,
 };

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::{NONE, age, condition, containers, labels, number, or, selector, text};
-use super::{NAME, Printer, age as time, integer, string, wide};
+use super::{AGE, NAME, Printer, age as time, integer, string, wide};
 use crate::object::Object;
 
 pub(super) const DEPLOYMENT: Printer = Printer {
@@ -13,7 +13,7 @@ pub(super) const DEPLOYMENT: Printer = Printer {
         string("Ready"),
         string("Up-to-date"),
         string("Available"),
-        string("Age"),
+        AGE,
         wide("Containers"),
         wide("Images"),
         wide("Selector"),
@@ -26,7 +26,7 @@ pub(super) const REPLICA_SET: Printer = Printer {
         integer("Desired"),
         integer("Current"),
         integer("Ready"),
-        string("Age"),
+        AGE,
         wide("Containers"),
         wide("Images"),
         wide("Selector"),
@@ -34,7 +34,7 @@ pub(super) const REPLICA_SET: Printer = Printer {
     cells: replica_set,
 };
 pub(super) const STATEFUL_SET: Printer = Printer {
-    columns: &[NAME, string("Ready"), string("Age"), wide("Containers"), wide("Images")],
+    columns: &[NAME, string("Ready"), AGE, wide("Containers"), wide("Images")],
     cells: stateful_set,
 };
 pub(super) const DAEMON_SET: Printer = Printer {
@@ -46,7 +46,7 @@ pub(super) const DAEMON_SET: Printer = Printer {
         integer("Up-to-date"),
         integer("Available"),
         string("Node Selector"),
-        string("Age"),
+        AGE,
         wide("Containers"),
         wide("Images"),
         wide("Selector"),
@@ -59,7 +59,7 @@ pub(super) const JOB: Printer = Printer {
         string("Status"),
         string("Completions"),
         string("Duration"),
-        string("Age"),
+        AGE,
         wide("Containers"),
         wide("Images"),
         wide("Selector"),
@@ -67,7 +67,7 @@ pub(super) const JOB: Printer = Printer {
     cells: job,
 };
 pub(super) const REVISION: Printer =
-    Printer { columns: &[NAME, string("Controller"), string("Revision"), string("Age")], cells: revision };
+    Printer { columns: &[NAME, string("Controller"), string("Revision"), AGE], cells: revision };
 
 const CONTAINERS: &str = "/spec/template/spec/containers";
 

@@ -61,6 +61,7 @@ pub(super) fn apply(
     apply: Apply,
 ) -> Result<Answer, Failure> {
     let Apply { object, force } = apply;
+    let named = told(&object);
     let mut applied = wanted(resource, key, part, object)?;
     let Some(old) = tx.get(key) else {
         if part.is_some() {
@@ -75,13 +76,13 @@ pub(super) fn apply(
         // To the real server a version is no reason not to create, either.
         metadata::set(&mut applied, "resourceVersion", None);
         let said = ownership::apply(&Value::Null, &applied, &resource.shape, tx.writer(resource), force);
-        let managed = managers(&said.map_err(|it| untold(&it))?.object);
+        let managed = managers(&said.map_err(|it| untold(&named, &it))?.object);
         return create::create_managed(tx, resource, &key.namespace, applied, managed).map(Answer::Created);
     };
     let old = check::present(resource, old);
     check_version(resource, &old, &mut applied)?;
     let outcome = ownership::apply(old.value(), &applied, &resource.shape, tx.writer(resource), force);
-    let outcome = outcome.map_err(|it| untold(&it))?;
+    let outcome = outcome.map_err(|it| untold(&named, &it))?;
     if !outcome.conflicts.is_empty() {
         return Err(refusal(&outcome.conflicts));
     }
@@ -95,21 +96,20 @@ fn wanted(resource: &Resource, key: &Key, part: Option<Subresource>, body: Value
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
     }
     // Unlike in other writes, built-in kinds must say theirs, too.
-    for field in ["kind", "apiVersion"] {
-        if body[field].as_str().unwrap_or_default().is_empty() {
-            return Err(Failure::bad_request(format!("Object '{field}' is missing in '{body}'")));
-        }
+    if body["kind"] != resource.kind.as_str() || body["apiVersion"] != resource.api_version().as_str() {
+        return Err(Failure::bad_request(format!("invalid object type: {}", kind_of(&body))));
     }
+    let named = told(&body);
     let mut out = decode::object(resource, without_nulls(body))?;
     if metadata::text(&out, "name").is_none() {
         metadata::set(&mut out, "name", Some(key.name.as_str().into()));
     }
     let problems = fields::problems(resource, &mut out);
     if let Some(why) = problems.wrong {
-        return Err(untold(&why));
+        return Err(untold(&named, &why));
     }
     if let Some(field) = problems.unknown.first() {
-        return Err(untold(&format!(".{field}: field not declared in schema")));
+        return Err(untold(&named, &format!(".{field}: field not declared in schema")));
     }
     update::check_name(key, &out)?;
     match part {
@@ -141,8 +141,20 @@ pub(super) fn managers(object: &Value) -> Value {
 }
 
 /// A list whose items cannot be told apart. A server error by its number, although the client is wrong.
-pub(super) fn untold(why: &str) -> Failure {
-    Failure::new(500, "", format!("failed to create typed patch object: {why}"))
+pub(super) fn untold(named: &str, why: &str) -> Failure {
+    Failure::new(500, "", format!("failed to create typed patch object ({named}): {why}"))
+}
+
+/// What an applied object says of itself: namespace, name, and kind.
+pub(super) fn told(object: &Value) -> String {
+    let text = |field: &str| metadata::text(object, field).unwrap_or_default();
+    format!("{}/{}; {}", text("namespace"), text("name"), kind_of(object))
+}
+
+fn kind_of(object: &Value) -> String {
+    let text = |field: &str| object[field].as_str().unwrap_or_default();
+    let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
+    format!("{group}/{version}, Kind={}", text("kind"))
 }
 
 /// In the real server's words.

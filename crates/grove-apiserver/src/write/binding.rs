@@ -62,14 +62,17 @@ pub(super) fn bind(
         .insert("nodeName".to_owned(), target.into());
     let status = metadata::map_mut(fields.entry("status").or_insert(Value::Null));
     status.shift_remove("nominatedNodeName");
-    scheduled(status.entry("conditions").or_insert(Value::Null), &time(tx.now()));
+    scheduled(status.entry("conditions").or_insert(Value::Null), &time(tx.now()), pods.strict);
     tx.put(key, new);
     Ok(())
 }
 
 /// Sets the condition `PodScheduled`, in its place if it is there.
-fn scheduled(conditions: &mut Value, now: &Value) {
-    let condition = json!({"type": "PodScheduled", "status": "True", "lastTransitionTime": now});
+fn scheduled(conditions: &mut Value, now: &Value, strict: bool) {
+    let mut condition = json!({"type": "PodScheduled", "status": "True", "lastTransitionTime": now});
+    if strict {
+        condition["lastProbeTime"] = Value::Null;
+    }
     if let Value::Array(list) = conditions {
         match list.iter_mut().find(|it| it["type"] == "PodScheduled") {
             Some(there) => *there = condition,

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::{Subresource, scale};
 use crate::definitions;
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::metadata;
 use crate::object::Object;
 use crate::resource::Resource;
-use crate::store::{Transaction, time};
+use crate::store::Transaction;
 
 /// As many bytes as an object may have: what etcd takes in one request, unless it is told otherwise.
 const LARGEST: usize = 1536 * 1024;
@@ -24,21 +25,33 @@ pub(super) fn normalise(resource: &Resource, object: &mut Value) {
 
 /// Refuses an object that is not as its definition says, and a definition that makes no sense.
 pub(super) fn check(
-    tx: &Transaction<'_>,
     resource: &Resource,
+    part: Option<Subresource>,
     old: Option<&Object>,
     object: &mut Value,
 ) -> Result<(), Failure> {
     if resource.defines {
-        return definitions::prepare(resource, old, object, &time(tx.now()));
+        return definitions::prepare(resource, old, object);
     }
     let Some(served) = &resource.served else { return Ok(()) };
-    let causes = served.schema().check(object, old.map(Object::value));
+    let scale = resource.scale.as_ref().map(|it| scale::wrong(it, part, object)).unwrap_or_default();
+    let mut causes = served.schema().check(object, old.map(Object::value), scale);
     if causes.is_empty() {
         return Ok(());
     }
+    if part == Some(Subresource::Status) {
+        causes.iter_mut().for_each(within_status);
+    }
     let name = metadata::text(object, "name").unwrap_or_default();
     Err(Failure::invalid(resource, name, causes))
+}
+
+/// The real server looks at a new status by itself: messages of its schema have paths that begin there.
+fn within_status(cause: &mut Cause) {
+    if let Some(rest) = cause.field.strip_prefix("status.") {
+        cause.message =
+            cause.message.replacen(&format!("{} in body", cause.field), &format!("{rest} in body"), 1);
+    }
 }
 
 /// Refuses an object that is larger than the store of the real server takes. No body is much larger, but a patch can make an
@@ -102,6 +115,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_status_is_looked_at_by_itself() {
+        let mut cause = Cause::invalid("status.a.b", "1", "status.a.b in body must be of type string");
+        within_status(&mut cause);
+        assert_eq!(cause.message, "Invalid value: 1: a.b in body must be of type string");
+        assert_eq!(cause.field, "status.a.b");
+    }
 
     #[test]
     fn the_size_of_a_value_is_never_overestimated_and_nearly_right() {

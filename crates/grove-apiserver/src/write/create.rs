@@ -56,8 +56,12 @@ pub(super) fn create_managed(
         return Err(Failure::new(500, "", "resourceVersion should not be set on objects to be created"));
     }
     let key = name(tx, resource, namespace, &mut object)?;
-    if tx.get(&key).is_some() {
-        return Err(Failure::already_exists(resource, &key.name));
+    if let Some(there) = tx.get(&key) {
+        let mut failure = Failure::already_exists(resource, &key.name);
+        if there.is_terminating() {
+            failure.message = format!("object is being deleted: {}", failure.message);
+        }
+        return Err(failure);
     }
     quotas::check(tx, resource, namespace, &key.name)?;
 
@@ -86,11 +90,11 @@ pub(super) fn create_managed(
     }
     match resource.id() {
         "namespaces" => namespaces::begin(&mut object, &key.name),
-        "pods" => pods::begin(&mut object),
+        "pods" => pods::begin(&mut object, resource.strict.then(|| time(tx.now()))),
         "jobs.batch" if resource.strict => jobs::begin(&mut object),
         _ => {}
     }
-    check::check(tx, resource, None, &mut object)?;
+    check::check(resource, None, None, &mut object)?;
     admit::validate(tx, Change::create(namespace, &key.name), &object)?;
     check::size(tx, &object)?;
     check::store_form(resource, &mut object);

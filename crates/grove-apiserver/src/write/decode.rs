@@ -13,9 +13,10 @@ use crate::resource::Resource;
 const SHOWN: usize = 30;
 
 /// Reads a body of the form that the client names, which is to be an object of `kind`, and says which fields come twice in
-/// it. A client that names no form means JSON.
+/// it. A client that names no form means JSON. Objects of built-in kinds may come as protobuf, which was made JSON by now.
 pub(crate) fn read(
     kind: &str,
+    custom: bool,
     content_type: Option<&str>,
     body: &[u8],
 ) -> Result<(Value, Vec<String>), Failure> {
@@ -24,7 +25,10 @@ pub(crate) fn read(
         "application/yaml" => {
             apply::parse(body).map(|it| (it, Vec::new())).map_err(|it| format!("yaml: {it}"))
         }
-        _ => return Err(Failure::unsupported_media_type(&["application/json", "application/yaml"])),
+        _ => {
+            let forms = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+            return Err(Failure::unsupported_media_type(&forms[..if custom { 2 } else { 3 }]));
+        }
     };
     read.map_err(|why| {
         let shown = summary(body);
@@ -98,7 +102,13 @@ fn check_kind(resource: &Resource, body: &Map<String, Value>) -> Result<(), Fail
     let (kind, version) = (text("kind"), text("apiVersion"));
     let missing = |what: &str| {
         let shown = serde_json::to_string(body).unwrap_or_default();
-        Failure::bad_request(format!("Object '{what}' is missing in '{shown}'"))
+        let (wanted, why) = (&resource.kind, format!("Object '{what}' is missing in '{shown}'"));
+        Failure::bad_request(if kind.is_empty() {
+            let shown = summary(shown.as_bytes());
+            format!("the object provided is unrecognized (must be of type {wanted}): {why} ({shown})")
+        } else {
+            format!("{kind} in version {version:?} cannot be handled as a {wanted}: {why}")
+        })
     };
     if resource.custom && kind.is_empty() {
         return Err(missing("Kind"));
@@ -199,5 +209,19 @@ mod tests {
         ] {
             assert_eq!(object(resource, body.clone()).unwrap_err().code, 400, "{body}");
         }
+    }
+
+    #[test]
+    fn custom_objects_say_what_they_are() {
+        let widget = Resource::custom("grove.io", "v1", "Widget", "widgets");
+        let refused = |body| object(&widget, body).unwrap_err().message;
+        assert_eq!(
+            refused(json!({"metadata": {"name": "without-a-kind"}})),
+            r#"the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{"name":"without-a-kind"}}' ({"metadata":{"name":"without-a ...)"#
+        );
+        assert_eq!(
+            refused(json!({"kind": "Widget"})),
+            r#"Widget in version "" cannot be handled as a Widget: Object 'apiVersion' is missing in '{"kind":"Widget"}'"#
+        );
     }
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::metadata::map_mut;
+use crate::metadata::{self, map_mut};
 use crate::resource::Resource;
+use crate::{definitions, kinds};
 
 /// Fills in what is left out.
 pub(super) fn fill(resource: &Resource, object: &mut Value) {
@@ -25,7 +26,12 @@ pub(super) fn fill(resource: &Resource, object: &mut Value) {
         }
         "secrets" => default(map_mut(object), "type", "Opaque".into()),
         "jobs.batch" => job(object),
+        "namespaces" => namespace(object),
+        _ if resource.defines => definitions::fill(object),
         _ => {}
+    }
+    if let Some(definition) = resource.definition {
+        kinds::complete(definition, object);
     }
 }
 
@@ -129,6 +135,13 @@ fn volume(volume: &mut Value) {
             default(source, "defaultMode", 0o644.into());
         }
     }
+}
+
+/// Selectors of namespaces find it by its name.
+fn namespace(namespace: &mut Value) {
+    let name = metadata::text(namespace, "name").unwrap_or_default().to_owned();
+    let labels = map_mut(metadata::of_mut(namespace).entry("labels").or_insert(Value::Null));
+    labels.insert("kubernetes.io/metadata.name".to_owned(), name.into());
 }
 
 fn service(service: &mut Value) {

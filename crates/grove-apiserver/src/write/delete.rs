@@ -96,14 +96,14 @@ fn check(resource: &Resource, old: &Object, options: &DeleteOptions) -> Result<(
             "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
             old.uid()
         );
-        return Err(Failure::conflict(resource, old.name(), &why));
+        return Err(Failure::precondition(resource, old.name(), &why));
     }
     let version = old.meta("resourceVersion").unwrap_or_default();
     if let Some(wanted) = preconditions.resource_version.as_deref().filter(|it| *it != version) {
         let why = format!(
             "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might have been modified"
         );
-        return Err(Failure::conflict(resource, old.name(), &why));
+        return Err(Failure::precondition(resource, old.name(), &why));
     }
     Ok(())
 }
@@ -139,7 +139,12 @@ fn remove(
     }
     let held = !metadata::list(&new, "finalizers").is_empty();
     if held && grace == Grace::Unknown {
-        mark(&mut new, now);
+        // To a definition that ends, its end is no change of what is wanted.
+        if resource.defines {
+            end_at(&mut new, now);
+        } else {
+            mark(&mut new, now);
+        }
     }
     // A pod is marked even if it goes at once, so watches see its end in two steps.
     let object = put(tx, key, old, new);
@@ -177,11 +182,19 @@ fn set_policy(object: &mut Value, policy: Option<Policy>) {
 
 /// The object ends, as soon as its finalizers let it.
 fn mark(object: &mut Value, now: Timestamp) {
-    if metadata::text(object, "deletionTimestamp").is_none() {
+    if end_at(object, now) {
         bump_generation(object);
-        metadata::set(object, "deletionTimestamp", Some(time(now)));
     }
     metadata::set(object, "deletionGracePeriodSeconds", Some(0.into()));
+}
+
+/// Whether the object ends from now on, and not from before.
+fn end_at(object: &mut Value, now: Timestamp) -> bool {
+    let is_new = metadata::text(object, "deletionTimestamp").is_none();
+    if is_new {
+        metadata::set(object, "deletionTimestamp", Some(time(now)));
+    }
+    is_new
 }
 
 /// From here on, controllers treat the object differently, so it counts as a change of what is wanted.

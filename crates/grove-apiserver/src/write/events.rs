@@ -1,8 +1,9 @@
 //! Events, which two groups serve with other names for some fields. The real server stores each once and converts it; here a write is
 //! repeated for the other group, with a revision of its own.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use crate::kinds;
 use crate::metadata;
 use crate::resource::Resource;
 use crate::store::{Key, Transaction};
@@ -10,24 +11,19 @@ use crate::store::{Key, Transaction};
 const CORE: &str = "events";
 const OWN: &str = "events.events.k8s.io";
 
-/// Fields by their names in the core group and in their own, and what the real server shows where one is not given.
-const FIELDS: [(&str, &str, Absent); 7] = [
-    ("involvedObject", "regarding", Absent::Empty),
-    ("message", "note", Absent::Nothing),
-    ("reportingComponent", "reportingController", Absent::Text),
-    ("source", "deprecatedSource", Absent::Empty),
-    ("firstTimestamp", "deprecatedFirstTimestamp", Absent::Null),
-    ("lastTimestamp", "deprecatedLastTimestamp", Absent::Null),
-    ("count", "deprecatedCount", Absent::Nothing),
+/// Fields by their names in the core group and in their own.
+const FIELDS: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("reportingComponent", "reportingController"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
 ];
 
-#[derive(Clone, Copy)]
-enum Absent {
-    Nothing,
-    Empty,
-    Null,
-    Text,
-}
+/// Fields that only the core group shows where they say nothing.
+const SHY: [&str; 2] = ["reportingController", "reportingInstance"];
 
 /// After a write of events of these namespaces and names: the other group has the same ones.
 pub(super) fn repeat(tx: &mut Transaction<'_>, resource: &Resource, written: &[(String, String)]) {
@@ -59,7 +55,7 @@ fn other(resource: &Resource) -> Option<&'static str> {
 
 fn converted(event: &Value, to_core: bool) -> Value {
     let target = |field: &str| {
-        FIELDS.iter().find_map(|(core, own, _)| {
+        FIELDS.iter().find_map(|(core, own)| {
             let (from, to) = if to_core { (own, core) } else { (core, own) };
             (*from == field).then_some(*to)
         })
@@ -67,24 +63,22 @@ fn converted(event: &Value, to_core: bool) -> Value {
     let fields = event.as_object().into_iter().flatten();
     let mut new: Map<String, Value> =
         fields.map(|(field, value)| (target(field).unwrap_or(field).to_owned(), value.clone())).collect();
-    for (core, own, absent) in FIELDS {
-        let field = if to_core { core } else { own };
-        let value = match absent {
-            Absent::Nothing => continue,
-            Absent::Empty => json!({}),
-            Absent::Null => Value::Null,
-            Absent::Text => "".into(),
-        };
-        new.entry(field).or_insert(value);
+    if !to_core {
+        new.retain(|field, value| *value != "" || !SHY.contains(&field.as_str()));
     }
     let mut new = Value::Object(new);
-    let version = if to_core { "v1" } else { "events.k8s.io/v1" };
+    let (group, version) = if to_core { ("", "v1") } else { ("events.k8s.io", "events.k8s.io/v1") };
     metadata::map_mut(&mut new).insert("apiVersion".to_owned(), version.into());
+    if let Some(definition) = kinds::of_kind(group, "v1", "Event") {
+        kinds::complete(definition, &mut new);
+    }
     new
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -101,7 +95,7 @@ mod tests {
                 "apiVersion": "v1", "kind": "Event", "metadata": { "name": "e" },
                 "involvedObject": { "name": "p" }, "message": "from 1 to 2", "reason": "Scaled", "type": "Normal",
                 "reportingComponent": "grove.io/operator", "eventTime": "2026-01-02T03:04:05.000006Z",
-                "source": {}, "firstTimestamp": null, "lastTimestamp": null,
+                "source": {}, "firstTimestamp": null, "lastTimestamp": null, "reportingInstance": "",
             })
         );
         let again = converted(&core, false);

@@ -75,7 +75,7 @@ fn mark(tx: &mut Transaction<'_>, pods: &Resource, key: &Key, pod: &std::sync::A
     let mut new = pod.value().clone();
     let condition = json!({
         "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
-        "message": "Eviction API: evicting", "lastTransitionTime": time(tx.now()),
+        "message": "Eviction API: evicting", "lastProbeTime": null, "lastTransitionTime": time(tx.now()),
     });
     let status = metadata::map_mut(metadata::map_mut(&mut new).entry("status").or_insert(Value::Null));
     match status.get_mut("conditions").and_then(Value::as_array_mut) {

@@ -143,9 +143,7 @@ fn owners(object: &Value, causes: &mut Vec<Cause>) {
         for field in ["apiVersion", "kind", "name", "uid"] {
             if reference[field].as_str().unwrap_or_default().is_empty() {
                 let path = format!("metadata.ownerReferences[{at}].{field}");
-                let why =
-                    if field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
-                causes.push(Cause::invalid(&path, "\"\"", why));
+                causes.push(Cause::required(&path, "must not be empty"));
             }
         }
     }
@@ -153,7 +151,9 @@ fn owners(object: &Value, causes: &mut Vec<Cause>) {
     let different: BTreeSet<String> = controllers.iter().map(|it| it["uid"].to_string()).collect();
     if different.len() > 1 {
         let shown = Value::from(references.to_vec()).to_string();
-        let names: Vec<&str> = controllers.iter().filter_map(|it| it["name"].as_str()).collect();
+        let text = |of: &Value, field: &str| of[field].as_str().unwrap_or_default().to_owned();
+        let name = |it: &&Value| format!("{}/{}", text(it, "kind"), text(it, "name"));
+        let names: Vec<String> = controllers.iter().map(name).collect();
         let why = format!(
             "Only one reference can have Controller set to true. Found \"true\" in references for {}",
             names.join(" and ")

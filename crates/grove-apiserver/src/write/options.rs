@@ -85,8 +85,8 @@ impl DeleteOptions {
             None | Some([]) => query.dry_run("DeleteOptions")?,
             Some([Value::String(all)]) if all == "All" => true,
             Some(other) => {
-                let shown = other.first().and_then(Value::as_str).unwrap_or_default();
-                let cause = Cause::not_supported("dryRun", shown, &["All"]);
+                let shown = Value::from(other.to_vec()).to_string();
+                let cause = Cause::not_supported_shown("dryRun", &shown, &["All"]);
                 return Err(Failure::invalid_options("DeleteOptions", cause));
             }
         };
@@ -107,7 +107,7 @@ fn policy(policy: Option<&str>, orphan_dependents: Option<bool>) -> Result<Optio
         (None, Some(false)) | (Some("Background"), None) => Ok(Some(Policy::Background)),
         (Some("Foreground"), None) => Ok(Some(Policy::Foreground)),
         (Some(other), None) => {
-            let known = ["Background", "Foreground", "Orphan"];
+            let known = ["Foreground", "Background", "Orphan", "nil"];
             invalid(Cause::not_supported("propagationPolicy", other, &known))
         }
     }

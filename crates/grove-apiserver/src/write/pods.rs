@@ -11,14 +11,18 @@ use crate::store::time;
 /// What the real server fills in when the spec says nothing.
 const DEFAULT_GRACE: i64 = 30;
 
-/// The status of a new pod.
-pub(super) fn begin(pod: &mut Value) {
+/// The status of a new pod. Its conditions have a time where that is wanted.
+pub(super) fn begin(pod: &mut Value, now: Option<Value>) {
     let mut status = json!({"phase": "Pending", "qosClass": quality(pod)});
     if has_gates(pod) {
         status["conditions"] = json!([{
             "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
         }]);
+        if let Some(now) = now {
+            status["conditions"][0]["lastProbeTime"] = Value::Null;
+            status["conditions"][0]["lastTransitionTime"] = now;
+        }
     }
     metadata::map_mut(pod).insert("status".to_owned(), status);
 }

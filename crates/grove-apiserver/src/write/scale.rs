@@ -72,7 +72,7 @@ pub(super) fn write(
     let mut object = old.value().clone();
     insert(&mut object, &scale.spec_path, replicas.into());
     update::note(tx, resource, &old, &mut object);
-    check::check(tx, resource, Some(&old), &mut object)?;
+    check::check(resource, Some(Subresource::Scale), Some(&old), &mut object)?;
     let stored = update::store(tx, resource, key, &old, object);
     of(resource, &stored).map(|scale| Answer::Other(200, scale))
 }
@@ -96,7 +96,7 @@ pub(super) fn apply(
     let mut wanted = json!({});
     insert(&mut wanted, &scale.spec_path, replicas(resource, key, &said)?.into());
     let outcome = ownership::apply(old.value(), &wanted, &resource.shape, tx.writer(resource), force);
-    let outcome = outcome.map_err(|it| apply::untold(&it))?;
+    let outcome = outcome.map_err(|it| apply::untold(&apply::told(&said), &it))?;
     if !outcome.conflicts.is_empty() {
         return Err(apply::refusal(&outcome.conflicts));
     }
@@ -117,11 +117,38 @@ fn replicas(resource: &Resource, key: &Key, scale: &Value) -> Result<i64, Failur
             )
         })?,
     };
-    if replicas < 0 {
+    // Where a definition is stored, its check says so, together with what else is wrong.
+    if replicas < 0 && resource.served.is_none() {
         let cause = Cause::invalid(path, &replicas.to_string(), "should be a non-negative integer");
         return Err(Failure::invalid(resource, &key.name, vec![cause]));
     }
     Ok(replicas)
+}
+
+/// What is wrong with the numbers of an object of a custom kind. A write of the status is not about those of the spec.
+pub(super) fn wrong(scale: &Scale, part: Option<Subresource>, object: &Value) -> Vec<Cause> {
+    let mut paths = vec![&scale.spec_path, &scale.status_path];
+    if part == Some(Subresource::Status) {
+        paths.remove(0);
+    }
+    let wrong = |path: &String| match lookup(object, path)? {
+        Value::Number(number) if number.is_i64() => {
+            let value = number.as_i64().filter(|it| *it < 0)?.to_string();
+            Some(Cause::invalid(path, &value, "should be a non-negative integer"))
+        }
+        Value::Null | Value::Number(_) => None,
+        other => {
+            let (shown, kind) = match other {
+                Value::String(text) => (text.clone(), "string"),
+                Value::Bool(it) => (it.to_string(), "bool"),
+                Value::Array(_) => (other.to_string(), "[]interface {}"),
+                _ => (other.to_string(), "map[string]interface {}"),
+            };
+            let why = format!("{path} accessor error: {shown} is of the type {kind}, expected int64");
+            Some(Cause::invalid(path, "0", &why))
+        }
+    };
+    paths.into_iter().filter_map(wrong).collect()
 }
 
 fn paths(resource: &Resource) -> Result<&Scale, Failure> {
@@ -151,4 +178,44 @@ fn insert(object: &mut Value, path: &str, value: Value) {
     let place = segments(path)
         .fold(object, |place, field| metadata::map_mut(place).entry(field).or_insert(Value::Null));
     *place = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_cannot_be() {
+        let scale = Scale {
+            spec_path: ".spec.replicas".to_owned(),
+            status_path: ".status.replicas".to_owned(),
+            selector_path: None,
+        };
+        for (object, part, expected) in [
+            (json!({"spec": {"replicas": 0}, "status": {"replicas": 1}}), None, vec![]),
+            (json!({"spec": {}}), None, vec![]),
+            (
+                json!({"spec": {"replicas": -1}, "status": {"replicas": -2}}),
+                None,
+                vec![
+                    ".spec.replicas Invalid value: -1: should be a non-negative integer",
+                    ".status.replicas Invalid value: -2: should be a non-negative integer",
+                ],
+            ),
+            (json!({"spec": {"replicas": -1}}), Some(Subresource::Status), vec![]),
+            (
+                json!({"spec": {"replicas": "two"}}),
+                None,
+                vec![
+                    ".spec.replicas Invalid value: 0: .spec.replicas accessor error: two is of the type string, expected int64",
+                ],
+            ),
+        ] {
+            let found: Vec<String> = wrong(&scale, part, &object)
+                .into_iter()
+                .map(|it| format!("{} {}", it.field, it.message))
+                .collect();
+            assert_eq!(found, expected, "{object}");
+        }
+    }
 }

@@ -97,7 +97,8 @@ fn check_version(resource: &Resource, old: &Object, new: &Value) -> Result<(), F
         }
         None if !resource.unconditional_update => {
             let cause = Cause::invalid("metadata.resourceVersion", "0", "must be specified for an update");
-            Err(Failure::invalid(resource, old.name(), vec![cause]))
+            // Here the real server says the plural for the kind.
+            Err(Failure::invalid_kind(&resource.plural, &resource.group, old.name(), vec![cause]))
         }
         _ => Ok(()),
     }
@@ -133,7 +134,7 @@ pub(super) fn change(
         Some(managed) => metadata::set(&mut new, "managedFields", Some(managed)),
         None => note(tx, resource, old, &mut new),
     }
-    check::check(tx, resource, Some(old), &mut new)?;
+    check::check(resource, part, Some(old), &mut new)?;
     admit::validate(tx, Change::update(key, part, old), &new)?;
     check::size(tx, &new)?;
     Ok(store(tx, resource, key, old, new))
@@ -229,12 +230,17 @@ fn check_fixed(resource: &Resource, old: &Object, new: &Value) -> Result<(), Fai
             .filter(|it| old.finalizers().all(|old| old != *it))
             .peekable();
         if added.peek().is_some() {
-            let added: Vec<&str> = added.collect();
+            let added: Vec<String> = added.map(|it| format!("{it:?}")).collect();
             let detail = format!(
-                "no new finalizers can be added if the object is being deleted, found new finalizers {added:?}"
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                added.join(", ")
             );
             causes.push(Cause::forbidden("metadata.finalizers", &detail));
         }
+    }
+    if resource.custom {
+        // The real server looks twice, once for all kinds and once for custom ones, and finds it twice.
+        causes.extend(causes.clone());
     }
     if causes.is_empty() { Ok(()) } else { Err(Failure::invalid(resource, old.name(), causes)) }
 }

@@ -210,6 +210,9 @@ async fn a_definition_goes_after_its_objects() {
     assert_eq!(code, 200);
     assert_eq!(condition(&said, "Terminating"), "True InstanceDeletionPending");
     assert_eq!(said["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
+    // Its end is no change of what is wanted, and it has no grace.
+    assert_eq!(said["metadata"]["generation"], 1);
+    assert_eq!(said["metadata"].get("deletionGracePeriodSeconds"), None);
     let (code, said) = post(&server, GADGETS, gadget("late", json!({}))).await;
     let message = "create not allowed while custom resource definition is terminating";
     assert_eq!((code, said["message"].as_str()), (405, Some(message)));
@@ -226,6 +229,25 @@ async fn a_definition_goes_after_its_objects() {
     assert!(told.ends_with(&["DELETED held".to_owned(), "over".to_owned()]), "{told:?}");
     define(&server, gadgets()).await;
     assert_eq!(names(&get(&server, GADGETS).await.1), [""; 0]);
+}
+
+#[tokio::test]
+async fn who_accepts_names_is_noted() {
+    let server = ApiServer::new(Resources::cluster().with_definitions(), noon, 7);
+    let made = define(&server, gadgets()).await;
+    assert_eq!(
+        (&made["status"]["conditions"], &made["status"]["storedVersions"]),
+        (&Value::Null, &json!(["v1"]))
+    );
+    let (_, said) = get(&server, &format!("{CRDS}/gadgets.example.com")).await;
+    let managers = said["metadata"]["managedFields"].as_array().unwrap();
+    let controller = managers.iter().find(|it| it["manager"] == "kube-apiserver").unwrap();
+    assert_has(
+        controller,
+        &json!({"subresource": "status", "fieldsV1": {"f:status": {"f:acceptedNames": {"f:kind": {}}}}}),
+    );
+    let said = get(&server, GADGETS).await.1;
+    assert_eq!(said["metadata"]["continue"], "", "there is no more");
 }
 
 #[tokio::test]

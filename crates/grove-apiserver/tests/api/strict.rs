@@ -63,6 +63,41 @@ async fn patches_that_make_what_cannot_be() {
 }
 
 #[tokio::test]
+async fn what_go_always_writes() {
+    let server = cluster();
+    let event = json!({"metadata": {"name": "e"}, "involvedObject": {}, "reason": "R"});
+    let (code, said) = post(&server, "/api/v1/namespaces/default/events", event).await;
+    assert_eq!(
+        (code, &said["reportingComponent"], said.get("eventTime")),
+        (201, &json!(""), Some(&Value::Null))
+    );
+    let (_, said) = get(&server, "/apis/events.k8s.io/v1/namespaces/default/events/e").await;
+    assert_eq!((said.get("reportingController"), &said["deprecatedSource"]), (None, &json!({})));
+    let pod = json!({"metadata": {"name": "p"}, "spec": {
+        "schedulingGates": [{"name": "a"}], "containers": [{"name": "main", "image": "none"}],
+    }});
+    let (_, said) = post(&server, "/api/v1/namespaces/default/pods", pod).await;
+    let condition = &said["status"]["conditions"][0];
+    assert!(condition["lastTransitionTime"].is_string() && condition["lastProbeTime"].is_null(), "{said}");
+    let (_, said) =
+        post(&server, "/api/v1/namespaces?fieldManager=m", json!({"metadata": {"name": "n"}})).await;
+    let label = json!({"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}});
+    assert_eq!(said["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"], label);
+}
+
+#[tokio::test]
+async fn names_of_what_ends_and_what_cannot_be_deleted_together() {
+    let server = cluster();
+    let held = || json!({"metadata": {"name": "held", "finalizers": ["example.com/hold"]}});
+    post(&server, CONFIG_MAPS, held()).await;
+    delete(&server, &format!("{CONFIG_MAPS}/held"), Value::Null).await;
+    let (code, said) = post(&server, CONFIG_MAPS, held()).await;
+    let message = "object is being deleted: configmaps \"held\" already exists";
+    assert_eq!((code, said["message"].as_str()), (409, Some(message)));
+    assert_eq!(delete(&server, "/api/v1/namespaces", Value::Null).await.0, 405);
+}
+
+#[tokio::test]
 async fn yaml() {
     let yaml = "metadata:\n  name: a\ndata: { a: 'yes' }\n";
     let (code, said) = send(&cluster(), "POST", CONFIG_MAPS, "application/yaml", yaml).await;
@@ -76,7 +111,7 @@ async fn who_wrote_what_is_noted_from_the_start() {
     let (_, made) = post(&server, &format!("{CONFIG_MAPS}?fieldManager=tester"), body).await;
     let entry = json!([{
         "manager": "tester", "operation": "Update", "apiVersion": "v1", "time": "2026-01-02T12:00:00Z", "fieldsType": "FieldsV1",
-        "fieldsV1": {"f:data": {"f:a": {}}, "f:metadata": {"f:labels": {"f:x": {}}}},
+        "fieldsV1": {"f:data": {".": {}, "f:a": {}}, "f:metadata": {"f:labels": {".": {}, "f:x": {}}}},
     }]);
     assert_eq!(made["metadata"]["managedFields"], entry);
     let a = &format!("{CONFIG_MAPS}/a");

@@ -134,10 +134,10 @@ async fn packed_bodies_are_not_unpacked() {
 #[tokio::test]
 async fn bodies_of_other_forms() {
     let everywhere = Everywhere::new().await;
-    let objects = "application/json, application/yaml";
-    let patches = "application/json-patch+json, application/merge-patch+json, \
-                   application/strategic-merge-patch+json, application/apply-patch+yaml";
-    for (method, path, content_type, accepted) in [
+    let objects = "the body of the request was in an unknown format - accepted media types include: application/json, \
+                   application/yaml, application/vnd.kubernetes.protobuf";
+    let patches = "415: Unsupported Media Type";
+    for (method, path, content_type, expected) in [
         ("POST", CONFIG_MAPS, "text/plain", objects),
         ("POST", CONFIG_MAPS, "application/cbor", objects),
         ("POST", CONFIG_MAPS, MERGE, objects),
@@ -149,9 +149,6 @@ async fn bodies_of_other_forms() {
         ("PATCH", THERE, "application/apply-patch+cbor", patches),
     ] {
         let message = everywhere.refused(&Sent::body(method, path, content_type, "{}"), 415).await;
-        let expected = format!(
-            "the body of the request was in an unknown format - accepted media types include: {accepted}"
-        );
         assert_eq!(message, expected, "{method} {content_type}");
     }
     // Protobuf is read, but this is none.

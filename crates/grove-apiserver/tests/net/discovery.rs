@@ -50,6 +50,10 @@ async fn aggregated() {
     let (_, _, _, of_core) = get(&stage, "/api", &[("accept", &accept)]).await;
     let items = of_core["items"].as_array().unwrap();
     assert_eq!((items.len(), &items[0]["metadata"]), (1, &json!({})));
+    // Built-in kinds do not repeat the group and the version that they are listed under.
+    let pods = items[0].pointer("/versions/0/resources").unwrap().as_array().unwrap();
+    let pods = pods.iter().find(|it| it["resource"] == "pods").unwrap();
+    assert_eq!(pods["responseKind"], json!({"group": "", "version": "", "kind": "Pod"}));
     let (code, ..) = get(&stage, "/apis", &[("accept", &accept), ("if-none-match", &tag)]).await;
     assert_eq!(code, 304);
     let (code, ..) = get(&stage, "/apis", &[("accept", &accept), ("if-none-match", "\"other\"")]).await;
@@ -73,6 +77,12 @@ async fn legacy() {
     assert_eq!(names, ["widgets", "widgets/status", "widgets/scale"]);
     let (_, _, _, said) = get(&stage, "/apis/authorization.k8s.io/v1", &[]).await;
     assert_eq!(said["resources"][0]["verbs"], json!(["create"]));
+    let (_, _, _, said) = get(&stage, "/api/v1", &[]).await;
+    assert_eq!((&said["kind"], said.get("apiVersion")), (&json!("APIResourceList"), None));
+    let namespaces =
+        said["resources"].as_array().unwrap().iter().find(|it| it["name"] == "namespaces").unwrap();
+    assert!(!namespaces["verbs"].as_array().unwrap().contains(&json!("deletecollection")));
+    assert!(namespaces["storageVersionHash"].is_string());
 }
 
 #[tokio::test]

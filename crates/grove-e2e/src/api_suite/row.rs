@@ -20,14 +20,14 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Characters of an answer that a report shows.
 const SHOWN: usize = 2000;
 
-/// Sends the request of `row`, saves what it asks to save, and tells what is not as expected. What has to happen by
-/// itself must happen within `patience`.
+/// Sends the request of `row`, saves what it asks to save, and tells what is not as expected and the whole answer. What has to happen
+/// by itself must happen within `patience`.
 pub(super) async fn run(
     client: &Client,
     row: &Row,
     variables: &mut Variables,
     patience: Duration,
-) -> Result<Option<String>> {
+) -> Result<(Option<String>, Answer)> {
     let request = Request::new(&row.request, variables)?;
     let expected = Expected::new(&row.answer, variables)?;
     let title = format!("{} {}", request.method, request.path);
@@ -45,10 +45,11 @@ pub(super) async fn run(
         }
     }
     if problems.is_empty() {
-        return Ok(None);
+        return Ok((None, answer));
     }
     let body: String = answer.body.to_string().chars().take(SHOWN).collect();
-    Ok(Some(format!("{title}\n    {}\n    answer: {} {body}", problems.join("\n    "), answer.status)))
+    let problem = format!("{title}\n    {}\n    answer: {} {body}", problems.join("\n    "), answer.status);
+    Ok((Some(problem), answer))
 }
 
 async fn ask(

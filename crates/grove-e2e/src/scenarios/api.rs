@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 
 use super::table::{self, Refused, Row};
 use crate::{
-    cluster::repository,
+    api_suite,
+    cluster::{Cluster, Options, Simulated, repository},
     objects,
     scenario::{Context, DEADLINE},
 };
@@ -32,6 +33,26 @@ pub(super) async fn crds_install(context: &mut Context) -> Result<()> {
         ensure!(served.resources.iter().any(|it| it.name == crd.plural), "{} is not served", crd.plural);
     }
     Ok(())
+}
+
+/// The API suite on the real server and on the embedded one, which answer alike.
+pub(super) async fn suite(context: &mut Context) -> Result<()> {
+    let options = Options {
+        folder: context.cluster.options.folder.join("sandbox"),
+        simulated: Simulated::All,
+        ..context.cluster.options.clone()
+    };
+    let sandbox = Context::new(Cluster::start(options, context.cluster.programs.clone()).await?).await?;
+    let namespace = &context.namespace;
+    objects::apply(
+        &sandbox.client(),
+        json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } }),
+        None,
+    )
+    .await?;
+    let result = api_suite::compare(context.client(), sandbox.client(), namespace).await;
+    sandbox.cluster.stop().await?;
+    result
 }
 
 /// Every sample is accepted and reads back with the same meaning.

@@ -25,7 +25,6 @@ mod up;
 mod updates;
 
 use crate::{
-    api_suite,
     cluster::{
         Gates::{All, ApiOnly, None, Workload},
         Scheduler::{Kai, Kube, Volcano},
@@ -64,9 +63,7 @@ const TABLE: &[Scenario] = &[
     Scenario::on_kube("api_samples_round_trip", |context| Box::pin(api::samples_round_trip(context))),
     Scenario::on_kube("api_invalid_table", |context| Box::pin(api::invalid_table(context))),
     Scenario::on_kube("api_pod_rules", |context| Box::pin(pod_rules::hold(context))),
-    Scenario::on_kube("api_suite", |context| {
-        Box::pin(async { api_suite::run(context.client(), &context.namespace).await })
-    }),
+    Scenario::on_kube("api_suite", |context| Box::pin(api::suite(context))),
     Scenario::on_kube("rig_simulated_pods", |context| Box::pin(rig::simulated_pods(context))),
     Scenario::on_kube("rig_lost_node", |context| Box::pin(rig::lost_node(context))),
     Scenario::on_kube("rig_init_containers_run_for_real", |context| {
