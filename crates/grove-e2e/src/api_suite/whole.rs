@@ -78,7 +78,7 @@ fn field(fields: &Map<String, Value>, key: &str, given: &Value) -> Value {
     }
     // A column of a table tells how old an object is.
     if let ("cells", Value::Array(cells)) = (key, given) {
-        let age = |it: &Value| it.as_str().is_some_and(|it| is_age(it));
+        let age = |it: &Value| it.as_str().is_some_and(is_age);
         return cells.iter().map(|it| if age(it) { "<age>".into() } else { value(it) }).collect();
     }
     value(given)

@@ -17,7 +17,7 @@ use tokio::{
 use super::{
     Shared, container,
     container::{Plan, tool},
-    probe::Prober,
+    probe::{Prober, until_failed},
     sandbox::Sandbox,
     status::{Exit, State, patch},
     volumes::Volumes,
@@ -136,7 +136,7 @@ impl RunningPod {
         let (code, killed_for) = tokio::select! {
             code = self.shared.reaper.ended(&process) => (code?, None),
             never = self.report_readiness(readiness, restarts, last) => match never {},
-            why = until_dead(liveness) => (self.shared.reaper.end_by(&process, Signal::KILL).await?, Some(why)),
+            why = until_failed(liveness) => (self.shared.reaper.end_by(&process, Signal::KILL).await?, Some(why)),
         };
         self.shared.running().remove(&self.pod.name_any());
         Ok(Exit { code, killed_for, message: last_words(&self.log) })
@@ -258,27 +258,6 @@ impl RunningPod {
             Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => {}
             Err(error) => anstream::eprintln!("pod {}: {error:#}", self.pod.name_any()),
         }
-    }
-}
-
-/// Waits until the liveness probe has failed `failureThreshold` times in a row, and says why; forever if there is none.
-async fn until_dead(prober: Option<Prober>) -> String {
-    let Some(prober) = prober else {
-        return std::future::pending().await;
-    };
-    let mut failures = 0;
-    sleep(prober.delay).await;
-    loop {
-        match prober.ask().await {
-            Ok(()) => failures = 0,
-            Err(error) => {
-                failures += 1;
-                if failures >= prober.failures {
-                    return format!("Liveness probe failed: {error:#}");
-                }
-            }
-        }
-        sleep(prober.period).await;
     }
 }
 

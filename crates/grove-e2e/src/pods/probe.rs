@@ -10,6 +10,7 @@ use k8s_openapi::{
     api::core::v1::{Container, Probe},
     apimachinery::pkg::util::intstr::IntOrString,
 };
+use tokio::time::sleep;
 
 use crate::plain_http;
 
@@ -56,6 +57,25 @@ impl Prober {
             bail!("{}: {code} {first}", what());
         }
         Ok(())
+    }
+}
+
+/// Waits until a liveness probe has failed `failureThreshold` times in a row, and says why; forever if there is none.
+pub(super) async fn until_failed(liveness: Option<Prober>) -> String {
+    let Some(prober) = liveness else { return std::future::pending().await };
+    let mut failures = 0;
+    sleep(prober.delay).await;
+    loop {
+        match prober.ask().await {
+            Ok(()) => failures = 0,
+            Err(error) => {
+                failures += 1;
+                if failures >= prober.failures {
+                    return format!("Liveness probe failed: {error:#}");
+                }
+            }
+        }
+        sleep(prober.period).await;
     }
 }
 
