@@ -190,12 +190,9 @@ impl<K: Resource> State<K> {
         let unlisted: Vec<Key> = self.objects.keys().filter(|key| !seen.contains(*key)).cloned().collect();
         let mut unconfirmed = Vec::new();
         for key in unlisted {
-            match self.objects.get(&key) {
-                Some(entry) => match doubt(&key, entry) {
-                    Some(doubt) => unconfirmed.push(doubt),
-                    None => self.remove(&key, Burial::Unlisted, out),
-                },
-                None => {}
+            match self.objects.get(&key).and_then(|entry| doubt(&key, entry)) {
+                Some(doubt) => unconfirmed.push(doubt),
+                None => self.remove(&key, Burial::Unlisted, out),
             }
         }
         (unconfirmed, mem::take(&mut self.rewound))

@@ -244,9 +244,15 @@ impl Hall {
     fn perform(&self, act: Act) {
         let pod_at = |uid: &str, stage: Stage| self.pod(uid).filter(|it| self.stage(it) == stage);
         match act {
-            Act::Place(uid) => pod_at(&uid, Stage::Unbound).iter().for_each(|it| self.bind(it)),
+            Act::Place(uid) => {
+                if let Some(pod) = pod_at(&uid, Stage::Unbound) {
+                    self.bind(&pod);
+                }
+            }
             Act::Look(uid, at) if self.is_planned(&uid, at) => {
-                pod_at(&uid, Stage::Placed).iter().for_each(|it| self.live(it));
+                if let Some(pod) = pod_at(&uid, Stage::Placed) {
+                    self.live(&pod);
+                }
             }
             Act::Look(..) => {}
             Act::Collect(uid) => {
@@ -254,7 +260,11 @@ impl Hall {
                     self.cluster.delete("pod-garbage-collector", PODS, pod.name(), Some(0));
                 }
             }
-            Act::Recover(uid) => self.pod(&uid).iter().for_each(|it| self.recover(it)),
+            Act::Recover(uid) => {
+                if let Some(pod) = self.pod(&uid) {
+                    self.recover(&pod);
+                }
+            }
             Act::Evict(node) => self.evict(node),
             Act::Return(node) => self.bring_back(node),
         }
