@@ -177,9 +177,9 @@ fn pods_above_the_minimum_wait_for_the_minima() {
 #[test]
 fn places_of_pods_that_failed_do_not_count_for_the_minimum() {
     for (pods, listed, ungated) in [
-        ("0F 1b 2g", "list fe:1b fe:2g", "ungate fe:2g"),
+        ("0F 1b 2g 3g", "list fe:1b fe:2g fe:3g", "ungate fe:2g"),
         // Where nothing failed, the same pod waits.
-        ("0g 1b 2g", "list fe:0g fe:1b fe:2g", "ungate fe:0g"),
+        ("0g 1b 2g 3g", "list fe:0g fe:1b fe:2g fe:3g", "ungate fe:0g"),
         // One that failed above the minimum holds no place of it.
         ("0g 1b 2F 3g", "list fe:0g fe:1b fe:3g", "ungate fe:0g"),
     ] {
